@@ -147,7 +147,7 @@ func (w *weights) kills(t *Task, p *Phase, keep float64) {
 		}
 		place := aKill
 		switch refused := !w.mayKill(i, t, p.Limits.Restarts); {
-		case w.spares(i) && c.Basis != ByProgress:
+		case w.spares(i) && !c.Basis.progress():
 			continue // by age alone the older attempt always seems slower
 		case refused && other.Remaining >= c.Remaining, !refused && w.stays(i, t, p):
 			continue
@@ -171,7 +171,7 @@ func (w *weights) stays(i int, t *Task, p *Phase) bool {
 		return false
 	case w.spares(i):
 		return t.Longest <= 0
-	case c.Basis == ByProgress:
+	case c.Basis.progress():
 		return false
 	}
 	return c.Elapsed.Seconds()/place(c.Location) < float64(num.Half*w.age)/place(w.oldest.Location)
@@ -259,7 +259,7 @@ func shows(t *Task, p *Phase, i int) float64 {
 			old = o
 		}
 	}
-	if old == nil || c.Left == nil || c.Basis != ByProgress {
+	if old == nil || c.Left == nil || !c.Basis.progress() {
 		return 1
 	}
 	w := weights{stakes: stakesOf(t, p)}

@@ -137,9 +137,16 @@ const (
 	// ByAge means that the remaining time was predicted from the attempt's age and the run times of other attempts
 	// that ran at least as long. By age alone, an older attempt always seems slower than a younger one.
 	ByAge
+	// ByEarlyProgress means that too few tasks have ended to trust the attempt's progress reports. So the remaining time
+	// counts only a tenth of the run time that the progress predicts. An example: an attempt has done 4 % after 2 s, so its
+	// progress predicts a run time of 50 s. A tenth of it is 5 s, and the remaining time is 3 s.
+	ByEarlyProgress
 )
 
-var basisNames = [...]string{"no-basis", "progress", "age"}
+// progress reports whether the remaining time was predicted from progress reports, be they few or many.
+func (b Basis) progress() bool { return b == ByProgress || b == ByEarlyProgress }
+
+var basisNames = [...]string{"no-basis", "progress", "age", "early-progress"}
 
 // String returns the basis's name.
 func (b Basis) String() string { return enum.Name(basisNames[:], b) }

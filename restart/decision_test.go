@@ -96,7 +96,7 @@ func TestADecisionReadsBackFromJSONAndGob(t *testing.T) {
 		}
 		d := restart.Decision{
 			Action: restart.Action(rng.IntN(5)), Reason: restart.Reason(rng.IntN(int(restart.BeatenMachine) + 1)),
-			Basis: restart.Basis(rng.IntN(3)), Remaining: span(), Fresh: span(), Bar: span(), Gain: span(),
+			Basis: restart.Basis(rng.IntN(4)), Remaining: span(), Fresh: span(), Bar: span(), Gain: span(),
 			Avoid: restart.Avoid(task, restart.Phase{}),
 		}
 		if d.Action == restart.Restart || d.Action == restart.Kill {

@@ -135,7 +135,7 @@ func (w *weights) unblock(d *Decision, t *Task, p *Phase) {
 	if p.FreeSlots > 0 && !t.NoCopy && p.Limits.Copies != Off {
 		return
 	}
-	if f := w.fastest; f != nil && (f.Left == nil || f.Basis == ByProgress && d.Remaining <= d.Fresh) {
+	if f := w.fastest; f != nil && (f.Left == nil || f.Basis.progress() && d.Remaining <= d.Fresh) {
 		return
 	}
 	slowest := -1

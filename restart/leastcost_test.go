@@ -432,6 +432,39 @@ func probablyLong(trials restart.Trials, whole float64) (again, another float64)
 	return by(trials.Lost), by(trials.Lost * min(1, math.Pow(trials.Longest.Seconds()/whole, 2)))
 }
 
+// Early progress is progress: a decision by it differs only in its basis, and a copy that is killed counts alike.
+func TestEarlyProgressIsProgress(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 31))
+	seen := map[restart.Action]int{}
+	for range 5000 {
+		task := alike(10+500*rng.Float64(), 1000*rng.Float64())
+		task.Attempts = append(task.Attempts, attempt(1, 100*rng.Float64(), 500*rng.Float64()))[:1+rng.IntN(2)]
+		task.Longest = time.Duration(rng.IntN(2)) * time.Minute
+		p := lastWave
+		p.Waiting, p.FreeSlots, p.Idle = rng.IntN(2), rng.IntN(2), time.Duration(rng.IntN(2))*time.Hour
+		p.Trials = restart.Trials{Won: float64(rng.IntN(9)), Lost: float64(rng.IntN(3))}
+		answers := func(basis restart.Basis) (d restart.Decision, trials restart.Trials) {
+			for i := range task.Attempts {
+				task.Attempts[i].Basis = basis
+			}
+			var copied restart.Trial
+			trials = p.Trials
+			trials.Begin(&copied, &task, &p, restart.Copy)
+			trials.Kill(&copied, &task, &p, 1, false)
+			return decide(task, p), trials
+		}
+		want, lost := answers(restart.ByProgress)
+		if want.Basis == restart.ByProgress {
+			want.Basis = restart.ByEarlyProgress
+		}
+		got, also := answers(restart.ByEarlyProgress)
+		assert.Equal(t, want, got)
+		assert.Equal(t, lost, also)
+		seen[got.Action]++
+	}
+	assert.Len(t, seen, 4)
+}
+
 // The action has the least cost over all pairs of times, and the two numbers of the decision are these costs.
 func TestLeastCostTakesTheCheapestActionOverAllPairs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 13))

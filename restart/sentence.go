@@ -28,6 +28,9 @@ func (d Decision) Sentence() string {
 	} else if d.Reason == NotSlow && d.Bar != 0 {
 		text += "; it still needs {remaining}, and the limit is {bar}"
 	}
+	if d.Basis == ByEarlyProgress && (strings.Contains(text, "{remaining}") || d.Measure.readsRemaining()) {
+		text += "; its remaining time rests on only a tenth of the run time that its progress predicts, since too few tasks have ended"
+	}
 	return strings.NewReplacer(
 		"{value}", digits(d.Value), "{value%}", percent(d.Value), "{threshold}", digits(d.Threshold),
 		"{threshold%}", percent(d.Threshold),
@@ -122,6 +125,15 @@ var measures = [...]string{
 	MachineScore:     "the machine has done the work of {value} tasks, and the limit is {threshold}",
 	SlowFactor:       "the machine takes {value} times as long as others, and the limit is {threshold}",
 	WaitingTasks:     "the number of waiting tasks is {value}, and the limit is {threshold}",
+}
+
+// readsRemaining reports whether a comparison depends on the remaining time.
+func (m Measure) readsRemaining() bool {
+	switch m {
+	case SlotSeconds, SavedSlotSeconds, LostSlotSeconds, SavedSeconds, Probability:
+		return true
+	}
+	return false
 }
 
 // The scales of numbers in a sentence. A number is written with the first scale whose bound is above it.

@@ -77,6 +77,31 @@ func TestSentencesSayTheirNumbersWithUnits(t *testing.T) {
 	assert.Equal(t, "copied: it still needs an unknown time, and a copy on an idle slot takes for ever", d.Sentence())
 }
 
+// Before enough tasks have ended, a sentence that depends on the remaining time says that only a tenth of the predicted run
+// time counts: 3 s left would contradict 4 % after 2 s otherwise.
+func TestASentenceSaysThatOnlyATenthCounts(t *testing.T) {
+	const tenth = "; its remaining time rests on only a tenth of the run time that its progress predicts, since too few tasks have ended"
+	slow := restart.Decision{Reason: restart.NotSlow, Remaining: 3 * time.Second, Fresh: 50 * time.Second}
+	slow.Comparison = restart.Compare(restart.SlotSeconds, 9, 13)
+	want := "kept: it is not slow enough; to let it run costs 9 s of slot time, and the cheapest change 13 s"
+	for basis, also := range map[restart.Basis]string{
+		restart.NoBasis: "", restart.ByProgress: "", restart.ByAge: "", restart.ByEarlyProgress: tenth,
+	} {
+		slow.Basis = basis
+		assert.Equal(t, want+also, slow.Sentence())
+	}
+	slow.Action, slow.Reason, slow.Basis = restart.Restart, restart.FreshSooner, restart.ByEarlyProgress
+	slow.Comparison = restart.Comparison{}
+	assert.Equal(t, "restarted: it still needs 3 s, and a new attempt takes 50 s"+tenth, slow.Sentence())
+	for of, says := range map[restart.Measure]bool{
+		restart.NoMeasure: false, restart.SlotSeconds: true, restart.SavedSlotSeconds: true, restart.LostSlotSeconds: true,
+		restart.SavedSeconds: true, restart.Probability: true, restart.WonTrials: false, restart.RunningAttempts: false,
+	} {
+		text := restart.Decision{Basis: restart.ByEarlyProgress, Comparison: restart.Compare(of, .5, 1)}.Sentence()
+		assert.Equal(t, says, strings.HasSuffix(text, tenth), text)
+	}
+}
+
 // Compare returns the zero Comparison for numbers without a measure, and for numbers that are not finite.
 func TestCompareRefusesNumbersWithoutAUnit(t *testing.T) {
 	assert.Equal(t, restart.Comparison{Measure: restart.RunSeconds, Value: 1, Threshold: 2}, restart.Compare(restart.RunSeconds, 1, 2))
@@ -119,7 +144,7 @@ func TestSentencesHaveThreeDigitsAndAUnitThatFits(t *testing.T) {
 func TestADecisionThatPrintsIsValidJSON(t *testing.T) {
 	task := restart.Task{Attempts: make([]restart.Attempt, 1)}
 	for _, d := range []restart.Decision{
-		{Action: restart.Start + 1}, {Action: restart.Copy, Reason: restart.BeatenMachine + 1}, {Basis: restart.ByAge + 1},
+		{Action: restart.Start + 1}, {Action: restart.Copy, Reason: restart.BeatenMachine + 1}, {Basis: restart.ByEarlyProgress + 1},
 		{Comparison: restart.Comparison{Measure: restart.WaitingTasks + 1}}, {Comparison: restart.Comparison{Value: 1}},
 		{Comparison: restart.Comparison{Measure: restart.RunSeconds, Value: math.NaN()}},
 		{Comparison: restart.Comparison{Measure: restart.RunSeconds, Threshold: math.Inf(1)}},

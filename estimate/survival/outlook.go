@@ -15,6 +15,8 @@ type Outlook struct {
 	n int
 	// The expected remaining time.
 	mean float64
+	// True if the remaining time counts only a tenth of the predicted total.
+	early bool
 }
 
 // mostValues is the largest number of times in an outlook. There is a time for each error that the phase and its kind
@@ -94,7 +96,7 @@ func (p *Prediction) scale() float64 {
 // A possible total may be less than the age of the attempt. Then only the times near the total that are greater than
 // the age are used. O(log n) for n values in the curve, no allocation.
 func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
-	o.n = 0
+	o.n, o.early = 0, false
 	a := adder{o: o, p: p, scale: p.scale()}
 	own, kind, assumedWeight := s.errorsAt(min(max(p.Stage, 1), Parts))
 	least, most, n := spread(own, kind)
@@ -103,6 +105,7 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 	if !weighs && !p.Expected {
 		switch {
 		case n < fewErrors:
+			o.early = true
 			a.put(max(0, float64(p.Total*early)-p.Age), 1)
 			return a.finish()
 		case most > least*tooWide:
@@ -333,6 +336,10 @@ func (a *adder) prior(total float64) float64 {
 	}
 	return a.curve.within(total/near, total*near) + a.least
 }
+
+// Early reports whether the remaining time counts only a tenth of the predicted total, because too few tasks have ended
+// to trust the prediction. See [Shape.Outlook].
+func (o *Outlook) Early() bool { return o.early }
 
 // Mean returns the expected remaining time, in seconds. It returns +Inf if nothing is known. O(1).
 func (o *Outlook) Mean() float64 {

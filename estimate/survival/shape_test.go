@@ -126,6 +126,7 @@ func TestBeforeThreeEndsATenthOfThePredictionCounts(t *testing.T) {
 	for range 3 {
 		require.True(t, s.Outlook(&o, p, &curve))
 		require.Equal(t, 90., o.Mean())
+		require.True(t, o.Early())
 		require.True(t, s.Outlook(&o, survival.Prediction{Age: 10, Total: 99}, &curve))
 		require.Zero(t, o.Mean())
 		curve.Observe(100+float64(curve.Len()), true)
@@ -133,6 +134,7 @@ func TestBeforeThreeEndsATenthOfThePredictionCounts(t *testing.T) {
 	}
 	require.True(t, s.Outlook(&o, p, &curve))
 	assert.Greater(t, o.Mean(), 200.)
+	assert.False(t, o.Early())
 	p.Expected = true
 	require.True(t, s.Outlook(&o, p, new(survival.Curve)))
 	assert.Greater(t, o.Mean(), 200.)

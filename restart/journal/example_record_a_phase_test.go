@@ -42,11 +42,11 @@ func ExampleRecorder() {
 	// 0s start task=2 machine=2
 	// 0s start task=3 machine=3
 	// 10s report task=0 attempt=0 done=0.25
-	//     keep no-estimate basis=progress fresh=?
+	//     keep no-estimate basis=early-progress fresh=?
 	// 10s report task=1 attempt=0 done=0.25
-	//     keep no-estimate basis=progress fresh=?
+	//     keep no-estimate basis=early-progress fresh=?
 	// 10s report task=2 attempt=0 done=0.25
-	//     keep not-slow basis=progress fresh=40s bar=50s probability=0 threshold=0.25
+	//     keep not-slow basis=early-progress fresh=40s bar=50s probability=0 threshold=0.25
 	// 10s report task=3 attempt=0 remaining=480s
 	//     restart fresh-sooner attempt=0 remaining=480s fresh=40s bar=50s gain=440s avoid=3
 }

@@ -23,6 +23,40 @@ func TestAnswerNamesItsTask(t *testing.T) {
 	}
 }
 
+// Eight tasks on eight slots have done 4 % after 2 s, so their progress predicts 50 s, and a tenth of it is 5 s. The answer
+// says on what its 3 s rest. So do the answers of a large phase, which are computed from bounds. Once three tasks have ended,
+// the whole prediction counts: 85 % after 51 s leaves 9 s at least.
+func TestAnAnswerBeforeTheFirstEndSaysOnWhatItsTimeRests(t *testing.T) {
+	for _, tasks := range []int{8, 100} {
+		tr := newTracker(t, tracker.Config{Tasks: tasks, Slots: tasks, Machines: tasks, Interval: time.Second})
+		report := func(now float64, done float64) (last tracker.Answer) {
+			for task := range tasks - 3 {
+				last = tr.Report(at(now), task, 0, tracker.Report{Done: done})
+			}
+			return last
+		}
+		for task := range tasks {
+			tr.Start(at(0), task, task)
+		}
+		report(1, .02)
+		early := report(2, .04)
+		assert.Equal(t, restart.ByEarlyProgress, early.Basis)
+		assert.Equal(t, 3*time.Second, early.Remaining)
+		assert.Contains(t, early.String(), "keep not-slow basis=early-progress remaining=3s fresh=50s slot-seconds=9 ")
+		assert.Contains(t, early.Sentence(), "; its remaining time rests on only a tenth of the run time that its progress predicts")
+		for task := range 3 {
+			tr.Finish(at(50), tasks-1-task, 0)
+		}
+		late := report(51, .85)
+		assert.Equal(t, restart.ByProgress, late.Basis)
+		assert.GreaterOrEqual(t, late.Remaining, 9*time.Second)
+		assert.NotContains(t, late.Sentence(), "rests on")
+	}
+	tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 1, Machines: 1, Interval: time.Second, Policy: restart.Mantri{}})
+	tr.Start(at(0), 0, 0)
+	assert.Equal(t, restart.ByEarlyProgress, tr.Report(at(2), 0, 0, tracker.Report{Done: .04}).Basis)
+}
+
 // The kill of an overtaken attempt has a line and a sentence, too: the answer to the end of its task.
 func TestAnOvertakenAttemptHasALine(t *testing.T) {
 	var last tracker.Answer

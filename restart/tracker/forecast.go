@@ -320,6 +320,9 @@ func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt)
 		}
 		if m.shape.Outlook(&left.outlook, p, curve) {
 			to.Left, to.Basis = &left.outlook, restart.ByProgress
+			if left.outlook.Early() {
+				to.Basis = restart.ByEarlyProgress
+			}
 			to.Remaining, _ = num.Duration(left.outlook.Mean())
 			if !standsStill(a) || !m.hasCurve() {
 				return

@@ -114,7 +114,7 @@ func event(t *testing.T, r *policytest.Reader, tr *tracker.Tracker, now time.Tim
 	return givenUp
 }
 
-var answerLine = regexp.MustCompile(`^(task=\d+ )?(keep|copy|restart|kill|start) [a-z-]+( attempt=\d+)?( basis=[a-z]+)?( [a-z-]+=([0-9.e+,?s-]+|inf))*$`)
+var answerLine = regexp.MustCompile(`^(task=\d+ )?(keep|copy|restart|kill|start) [a-z-]+( attempt=\d+)?( basis=[a-z-]+)?( [a-z-]+=([0-9.e+,?s-]+|inf))*$`)
 
 func trackerSane(t *testing.T, d tracker.Answer) {
 	t.Helper()

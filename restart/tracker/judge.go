@@ -202,7 +202,7 @@ func (j *judge) sanitize(d *restart.Decision, attempts int) {
 		d.Reason = restart.NoReason
 	}
 	d.Comparison = restart.Compare(d.Measure, d.Value, d.Threshold)
-	if d.Basis > restart.ByAge {
+	if d.Basis > restart.ByEarlyProgress {
 		d.Basis = restart.NoBasis
 	}
 	if d.Won < 0 || d.Tried < d.Won {
@@ -303,11 +303,13 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 	if !sure {
 		return false
 	}
+	basis := restart.ByProgress
 	if !prediction.Expected && curve.Ends() < survival.EnoughEnds { // too few ends to trust the prediction from progress
 		left, _ = num.Duration(o.Left)
+		basis = restart.ByEarlyProgress
 	}
 	*d = restart.Decision{
-		Reason: restart.NotSlow, Remaining: left, Fresh: fresh, Basis: restart.ByProgress,
+		Reason: restart.NotSlow, Remaining: left, Fresh: fresh, Basis: basis,
 		Comparison: restart.Compare(restart.SlotSeconds, value, threshold),
 	}
 	d.Won, d.Tried = p.Trials.Counts()
