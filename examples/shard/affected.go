@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -16,31 +17,42 @@ import (
 // affected removes the packages that no change since a commit of git reaches, and returns their number. A change of a
 // file reaches the package of its directory, or of the nearest directory above, and each package that needs this
 // package or whose tests need it. A change of go.mod, go.sum, go.work or a file outside of all packages reaches all
-// packages.
-func affected(ctx context.Context, ref, flags string, sources []source) ([]source, int, error) {
+// packages. The file of the history, which each run changes, is no change.
+func affected(ctx context.Context, ref, flags, history string, sources []source) ([]source, int, error) {
 	root, files, err := changed(ctx, ref)
 	if err != nil {
 		return nil, 0, err
+	}
+	if own, err := os.Stat(history); err == nil {
+		files = slices.DeleteFunc(files, func(file string) bool {
+			info, err := os.Stat(file)
+			return err == nil && os.SameFile(own, info)
+		})
 	}
 	g, err := newGraph(ctx, root, flags, sources)
 	if err != nil {
 		return nil, 0, err
 	}
+	left, skipped := g.reach(files, sources)
+	return left, skipped, nil
+}
+
+// reach removes the packages that no change of the files reaches, and returns their number.
+func (g *graph) reach(files []string, sources []source) (left []source, skipped int) {
 	reached := map[string]bool{}
 	for _, file := range files {
 		packages, all := g.owners(file)
 		if all {
-			return sources, 0, nil
+			return sources, 0
 		}
 		for _, pkg := range packages {
 			reached[pkg] = true
 		}
 	}
-	before := len(sources)
-	sources = slices.DeleteFunc(slices.Clone(sources), func(s source) bool {
+	left = slices.DeleteFunc(slices.Clone(sources), func(s source) bool {
 		return !reached[s.path] && !slices.ContainsFunc(g.needs[s.path], func(pkg string) bool { return reached[pkg] })
 	})
-	return sources, before - len(sources), nil
+	return left, len(sources) - len(left)
 }
 
 // output runs a command in a directory and returns its output.
@@ -97,9 +109,9 @@ type graph struct {
 	needs    map[string][]string
 }
 
-// newGraph asks go list.
+// newGraph asks go list, which need not ask git for the commit of each program.
 func newGraph(ctx context.Context, root, flags string, sources []source) (*graph, error) {
-	args := append([]string{"list", "-deps", "-test", "-json=ImportPath,Dir,Deps,Standard"}, tags(flags)...)
+	args := append([]string{"list", "-deps", "-test", "-buildvcs=false", "-json=ImportPath,Dir,Deps,Standard"}, tags(flags)...)
 	args = append(args, "--")
 	for _, s := range sources {
 		args = append(args, s.path)

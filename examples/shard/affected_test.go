@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -51,8 +52,19 @@ func put(t *testing.T, file, text string) {
 }
 
 // A change reaches the packages that need the changed package, also by their tests. A change that belongs to no package
-// reaches all. The changes are committed and not by turns, and both with STRAGGLER_LIVES.
+// reaches all. Two of the changes are made in a repository, one of them is committed; with STRAGGLER_LIVES all changes
+// are made, committed and not.
 func TestAffected(t *testing.T) {
+	git := repository(t)
+	root, err := filepath.EvalSymlinks(".")
+	require.NoError(t, err)
+	root, err = filepath.Abs(root)
+	require.NoError(t, err)
+	packages := []string{"./a", "./b", "./c", "./d"}
+	before, err := list(t.Context(), "", packages)
+	require.NoError(t, err)
+	g, err := newGraph(t.Context(), root, "", before)
+	require.NoError(t, err)
 	for i, c := range []struct {
 		file    string
 		reached []string
@@ -68,11 +80,13 @@ func TestAffected(t *testing.T) {
 		{"d/go.sum", []string{"m/a", "m/b", "m/c", "m/d"}},
 		{"README.md", []string{"m/a", "m/b", "m/c", "m/d"}},
 	} {
+		left, skipped := g.reach([]string{filepath.Join(root, c.file)}, before)
+		assert.Equal(t, c.reached, paths(left), c.file)
+		assert.Equal(t, 4-len(left), skipped)
 		for _, committed := range []bool{false, true} {
-			if committed != (i%2 > 0) && !long {
+			if !long && (i > 1 || committed != (i > 0)) {
 				continue
 			}
-			git := repository(t)
 			text, _ := os.ReadFile(c.file)
 			put(t, c.file, "// changed\n"+string(text))
 			if c.file == "go.mod" || c.file == "d/new.go" {
@@ -82,19 +96,23 @@ func TestAffected(t *testing.T) {
 				git("add", ".")
 				git("commit", "-qm", "y")
 			}
-			sources, err := list(t.Context(), "", []string{"./a", "./b", "./c", "./d"})
+			sources, err := list(t.Context(), "", packages)
 			require.NoError(t, err)
-			left, skipped, err := affected(t.Context(), "main", "", sources)
+			left, skipped, err := affected(t.Context(), "main", "", "", sources)
 			require.NoError(t, err)
-			var paths []string
-			for _, s := range left {
-				paths = append(paths, s.path)
-			}
-			assert.Equal(t, c.reached, paths, c.file)
-			assert.Equal(t, 4-len(paths), skipped)
-			t.Chdir(os.TempDir())
+			assert.Equal(t, c.reached, paths(left), c.file)
+			assert.Equal(t, 4-len(left), skipped)
+			git("reset", "-q", "--hard", "main")
+			git("clean", "-fdq")
 		}
 	}
+}
+
+func paths(sources []source) (paths []string) {
+	for _, s := range sources {
+		paths = append(paths, s.path)
+	}
+	return paths
 }
 
 // A change on the other branch is no change of this one. A renamed file and a new name with spaces count.
@@ -138,7 +156,9 @@ func TestAffectedByGit(t *testing.T) {
 		var out bytes.Buffer
 		code := command(t.Context(), append(args, "-affected", "branch", "./..."), nil, &out, &out)
 		assert.Zero(t, code, out.String())
+		assert.NotContains(t, out.String(), "ok  \t")
 	}
+	assert.FileExists(t, ".shard", "the history reaches no package, though git does not know it")
 	t.Chdir(t.TempDir())
 	out, code = plan("-affected", "main", "fmt")
 	assert.Equal(t, 1, code)

@@ -12,6 +12,7 @@ import (
 	mathrand "math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -74,6 +75,8 @@ func kills() int {
 
 func TestMain(m *testing.M) {
 	switch {
+	case filepath.Base(os.Args[0]) == "go":
+		os.Exit(standIn(os.Args[1:]))
 	case os.Getenv(asShard) != "":
 		main()
 	case os.Getenv(asMachine) != "":

@@ -125,7 +125,7 @@ func (o options) report(ctx context.Context, history string, patterns []string, 
 	}
 	skipped := 0
 	if o.affected != "" {
-		if sources, skipped, err = affected(ctx, o.affected, o.flags, sources); err != nil {
+		if sources, skipped, err = affected(ctx, o.affected, o.flags, history, sources); err != nil {
 			return nil, err
 		}
 	}

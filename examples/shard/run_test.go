@@ -72,12 +72,6 @@ func TestRun(t *testing.T) {
 	out, code = shard("plan", "-n", "2", "./a", "./b", "./bad")
 	assert.Equal(t, 0, code)
 	assert.Contains(t, out, "shard 2/2")
-	t.Setenv("GOFLAGS", "-trimpath -vet=off") // the results of a and b may come from the cache
-	out, code = shard("compare", "-n", "2", "-measure", "./a", "./b", "./bad")
-	assert.Equal(t, 0, code, out)
-	assert.Regexp(t, `(?s)machines +predicted +measured +processor time.*go test +1 +\S+ +\S+ +\S+\n +by number +2 `+
-		`.*longest first +2 .* shard +2 `, out)
-	assert.Contains(t, out, "it is bad")
 	out, code = shard("run", "-shard", "1/2", "./nowhere")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, out, "go list: ")
@@ -174,7 +168,7 @@ func TestPackagesInOneCall(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 2, failed)
 	assert.Contains(t, out.String(), "ok  \ttoy/a\t0.")
-	assert.Contains(t, out.String(), "ok  \ttoy/b\t0.7")
+	assert.Regexp(t, `ok  \ttoy/b\t0\.[7-9]`, out.String())
 	assert.Contains(t, out.String(), "it is bad")
 	assert.Contains(t, out.String(), "x_test.go:")
 	assert.NotContains(t, out.String(), "RUN   TestOne")

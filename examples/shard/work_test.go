@@ -52,7 +52,7 @@ func runsIn(t *testing.T, logs ...string) map[string]int {
 // Two machines share a suite with a package that is cut and a test that nobody knows. Each test runs once, and the next
 // plan knows the overhead of a call. The machines share a server, and with STRAGGLER_LIVES also a directory.
 func TestWork(t *testing.T) {
-	toy(t)
+	sketch(t)
 	host := httptest.NewServer(&server{dir: t.TempDir(), queues: map[string]*eventLog{}})
 	defer host.Close()
 	history := "run\tr\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\n" +
@@ -107,9 +107,20 @@ func TestWork(t *testing.T) {
 	}
 }
 
+// Each plan of shard compare is measured, though a test fails.
+func TestComparedPlansAreMeasured(t *testing.T) {
+	sketch(t)
+	var out bytes.Buffer
+	code := command(t.Context(), []string{"compare", "-n", "2", "-measure", "./a", "./b", "./bad"}, nil, &out, &out)
+	assert.Equal(t, 0, code, out.String())
+	assert.Regexp(t, `(?s)machines +predicted +measured +processor time.*go test +1 +\S+ +\S+ +\S+\n +by number +2 `+
+		`.*longest first +2 .* shard +2 `, out.String())
+	assert.Contains(t, out.String(), "it is bad")
+}
+
 // A failed test is reported by the machine that ran it, and by the queue. The machine that is retried gets it again.
 func TestWorkFails(t *testing.T) {
-	toy(t)
+	sketch(t)
 	at := filepath.Join(t.TempDir(), "run")
 	out, code := worked(t, "-queue", at, "-name", "1", "-n", "1", "./a", "./bad")
 	assert.Equal(t, 1, code)
@@ -140,7 +151,7 @@ func awaitHang(t *testing.T) {
 // A machine is killed while a test runs. The other machine waits for the lease, and runs its tests. A machine of the
 // same name that comes at once takes the place of the dead one after the lease.
 func TestWorkIsKilled(t *testing.T) {
-	toy(t)
+	sketch(t)
 	at := filepath.Join(t.TempDir(), "run")
 	dead := shardProcess(t.Context(), "work", "-queue", at, "-name", "1", "-n", "1", "-jobs", "1", "-machine", "m",
 		"-lease", "3s", "./hang")
@@ -162,7 +173,7 @@ func TestWorkIsKilled(t *testing.T) {
 
 // A second machine of the same name stops with a clear word as soon as the first one is heard.
 func TestTwoMachinesOfOneName(t *testing.T) {
-	toy(t)
+	sketch(t)
 	at := filepath.Join(t.TempDir(), "run")
 	first := shardProcess(t.Context(), "work", "-queue", at, "-name", "1", "-n", "1", "-jobs", "1", "-machine", "m",
 		"-lease", "3s", "./hang")
@@ -182,7 +193,7 @@ func TestTwoMachinesOfOneName(t *testing.T) {
 // A machine keeps the lease of the queue, whatever its own option says: a test that takes longer than the lease runs
 // once.
 func TestWorkKeepsTheLease(t *testing.T) {
-	toy(t)
+	sketch(t)
 	put(t, "a/slow_test.go", "package a\nimport (\"testing\"; \"time\")\n"+
 		"func TestSlow(t *testing.T) { time.Sleep(3500 * time.Millisecond) }\n")
 	at := filepath.Join(t.TempDir(), "run")
@@ -208,7 +219,7 @@ func TestWorkKeepsTheLease(t *testing.T) {
 
 // A machine of a kind that is known from runs on other kinds tells the queue its speed.
 func TestWorkTellsItsSpeed(t *testing.T) {
-	toy(t)
+	sketch(t)
 	var history strings.Builder
 	for i := range 4 {
 		for _, kind := range []string{"fast", "slow"} {
@@ -231,7 +242,7 @@ func TestWorkTellsItsSpeed(t *testing.T) {
 
 // A server that answers with other JSON is no queue.
 func TestWorkWithAnotherServer(t *testing.T) {
-	toy(t)
+	sketch(t)
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"a":1}`) }))
 	defer host.Close()
 	out, code := worked(t, "-queue", host.URL+"/run", "./a")
@@ -240,7 +251,7 @@ func TestWorkWithAnotherServer(t *testing.T) {
 }
 
 func TestRubbishForWork(t *testing.T) {
-	toy(t)
+	sketch(t)
 	t.Setenv(tokenName, "")
 	require.NoError(t, os.WriteFile("file", nil, 0o644))
 	for want, args := range map[string][]string{

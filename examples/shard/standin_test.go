@@ -1,0 +1,148 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sketch writes the module of toy. In the test that calls it, the command go is a stand-in: the test binary, which
+// compiles and links nothing. It serves the tests of queues, leases and kills, where many calls of go test are made and
+// what they run is known. With STRAGGLER_LIVES the command is the real one.
+func sketch(t *testing.T) {
+	t.Helper()
+	toy(t)
+	if long {
+		return
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	bin := t.TempDir()
+	require.NoError(t, os.Symlink(self, filepath.Join(bin, "go")))
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// standIn does for packages of the module toy what go list and go test would do, and returns the exit code.
+func standIn(args []string) int {
+	f := flag.NewFlagSet("go "+args[0], flag.ExitOnError)
+	if args[0] == "list" {
+		f.String("json", "", "")
+		_ = f.Parse(args[1:])
+		for _, pattern := range f.Args() {
+			dir, _ := filepath.Abs(pattern)
+			if tests, _ := filepath.Glob(filepath.Join(dir, "*_test.go")); len(tests) == 0 {
+				fmt.Fprintln(os.Stderr, "no package", pattern)
+				return 1
+			} else {
+				for i := range tests {
+					tests[i] = filepath.Base(tests[i])
+				}
+				printEvent(map[string]any{"ImportPath": "toy/" + filepath.Base(dir), "Dir": dir, "TestGoFiles": tests})
+			}
+		}
+		return 0
+	}
+	f.Int("count", 1, "")
+	asJSON := f.Bool("json", false, "")
+	run, skip := f.String("run", ".", ""), f.String("skip", "^$", "")
+	_ = f.Parse(args[1:])
+	failed := 0
+	for _, pkg := range f.Args() {
+		r := tested{pkg: filepath.Base(pkg), json: *asJSON}
+		if !r.all(regexp.MustCompile(*run), regexp.MustCompile(*skip)) {
+			failed = 1
+		}
+	}
+	return failed
+}
+
+func printEvent(v any) {
+	line, _ := json.Marshal(v)
+	fmt.Printf("%s\n", line)
+}
+
+// tested is a package under test by standIn.
+type tested struct {
+	pkg  string // the last element of its path
+	json bool
+}
+
+// say prints an event of a test, or of the package if test is empty.
+func (r tested) say(action, test string, begun time.Time, output string) {
+	if r.json {
+		printEvent(map[string]any{"Time": time.Now(), "Action": action, "Package": "toy/" + r.pkg, "Test": test,
+			"Elapsed": time.Since(begun).Seconds(), "Output": output})
+	} else {
+		fmt.Print(output)
+	}
+}
+
+// all runs the tests of the package whose names match run and not skip, and reports whether they passed.
+func (r tested) all(run, skip *regexp.Regexp) bool {
+	begun, passed := time.Now(), true
+	r.say("start", "", begun, "")
+	files, _ := filepath.Glob(filepath.Join(r.pkg, "*_test.go"))
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		functions := testFunction.FindAllSubmatchIndex(text, -1)
+		for i, at := range functions {
+			end := len(text)
+			if i+1 < len(functions) {
+				end = functions[i+1][0]
+			}
+			if name := string(text[at[2]:at[3]]); run.MatchString(name) && !skip.MatchString(name) {
+				passed = r.test(name, string(text[at[0]:end])) && passed
+			}
+		}
+	}
+	r.say(verdict(passed), "", begun, "")
+	return passed
+}
+
+func verdict(passed bool) string {
+	if passed {
+		return "pass"
+	}
+	return "fail"
+}
+
+var (
+	fails  = regexp.MustCompile(`t\.Error\("(.*)"\)`)
+	nested = regexp.MustCompile(`t\.Run\("(.*)",`)
+	sleeps = regexp.MustCompile(`time\.Sleep\((\d+) \* time\.Millisecond\)`)
+)
+
+// test runs a test and reports whether it passed. Of the text of the test it understands an error, a subtest, a sleep,
+// and the test of toy that hangs the first time.
+func (r tested) test(name, text string) bool {
+	begun := time.Now()
+	r.say("run", name, begun, "")
+	if strings.Contains(text, "os.Mkdir(") && os.Mkdir(filepath.Join(r.pkg, "ran"), 0o755) == nil {
+		time.Sleep(time.Hour)
+	}
+	if found := sleeps.FindStringSubmatch(text); found != nil {
+		ms, _ := strconv.Atoi(found[1])
+		time.Sleep(time.Duration(ms) * time.Millisecond)
+	}
+	if found := nested.FindStringSubmatch(text); found != nil {
+		r.say("run", name+"/"+found[1], begun, "")
+		r.say("pass", name+"/"+found[1], begun, "")
+	}
+	found := fails.FindStringSubmatch(text)
+	if found != nil {
+		r.say("output", name, begun, found[1]+"\n")
+	}
+	r.say(verdict(found == nil), name, begun, "")
+	return found == nil
+}
