@@ -43,7 +43,8 @@ func Gain(wait, spacing, cost time.Duration) (time.Duration, error) {
 		return Forever, nil
 	}
 	found := 1.0
-	if wait != Forever && spacing > 0 {
+	if wait != Forever {
+		// A spacing of 0 divides the wait to infinity, and a slot with the data is found.
 		found = -math.Expm1(-float64(wait) / float64(spacing))
 	}
 	gain, _ := num.Duration(found * (cost - spacing).Seconds())

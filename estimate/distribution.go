@@ -84,10 +84,7 @@ func (f *Fresh) scale() (factor, lag float64, ok bool) {
 		factor *= f.Location
 	}
 	ok = f.UnitTime != nil && f.Work > 0 && factor > 0 && num.Finite(factor)
-	if f.Lag > 0 {
-		lag = f.Lag.Seconds()
-	}
-	return factor, lag, ok
+	return factor, max(f.Lag, 0).Seconds(), ok
 }
 
 // Mean returns the expected fresh time, E(t_new), in seconds, or +Inf if the fresh time is unknown. O(1) for the

@@ -111,8 +111,11 @@ func (d Discipline) before(x, y *node, a, b standing) bool {
 		return x.rank < y.rank
 	}
 	if d != FIFO || !a.above() || !b.above() {
-		if c := compareStanding(a, b); c != 0 {
-			return c < 0
+		switch compareStanding(a, b) {
+		case -1:
+			return true
+		case 1:
+			return false
 		}
 	}
 	return x.pool < y.pool

@@ -181,7 +181,7 @@ func (l *LinkRates) spread(rack int, from []float64, entering float64, end, took
 				at[2*rack+1].add(float64(entering*part), overlap)
 			}
 		}
-		if begins <= end-took {
+		if low == end-took { // the read began in this window
 			return
 		}
 	}

@@ -29,7 +29,7 @@ func (c Policy) AssignSketch(s *Sketch, reducers []Reducer) (row int, plan Plan,
 			return 0, Plan{}, err
 		}
 		cost := c.cost(s.row(i), candidate)
-		if i == 0 || cost[0] < least[0] || cost[0] == least[0] && cost[1] < least[1] {
+		if cost[0] < least[0] || cost[0] == least[0] && cost[1] < least[1] {
 			row, plan, least = i, candidate, cost
 		}
 	}

@@ -84,6 +84,7 @@ type Decision struct {
 func Decide(inputs []Input, window time.Duration) Decision {
 	share := Decision{}                   // the first input whose output must be shared
 	wait := Decision{Reason: NothingLeft} // the answer if the clone may not read any output now
+	longest := time.Duration(0)           // the longest time that the clone has waited for an input with an open window
 	for i := range inputs {
 		in := &inputs[i]
 		own, shared, running := in.look()
@@ -98,9 +99,7 @@ func Decide(inputs []Input, window time.Duration) Decision {
 		case shared < 0:
 		case running && window > waited:
 			wait.Reason = WindowOpen
-			if left := window - waited; window != Forever && (wait.Wait == 0 || left < wait.Wait) {
-				wait.Wait = left
-			}
+			longest = max(longest, waited)
 		case share.Action == Wait:
 			share = Decision{Action: ReadShared, Reason: NoMoreOutputs, Input: i, Clone: shared}
 			if running {
@@ -110,6 +109,9 @@ func Decide(inputs []Input, window time.Duration) Decision {
 	}
 	if share.Action == ReadShared {
 		return share
+	}
+	if wait.Reason == WindowOpen && window != Forever {
+		wait.Wait = window - longest
 	}
 	return wait
 }

@@ -77,4 +77,4 @@ type Waiting struct {
 func (w Waiting) size() int64 { return max(1, w.Units) }
 
 // plain reports whether the pool can use every single unit, because its waiting tasks need one unit each.
-func (w Waiting) plain() bool { return w.Units <= 1 }
+func (w Waiting) plain() bool { return w.size() == 1 }

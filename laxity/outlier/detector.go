@@ -175,18 +175,18 @@ func (d *Detector) Detect(dst []Verdict, laxities []time.Duration) []Verdict {
 // median absolute deviation. For an even number of laxities, the median is the smaller of the two middle laxities.
 func (d *Detector) bar(c Config) float64 {
 	sorted := d.scorer.sorted
-	lo := (len(sorted) - 1) / 2
-	hi, median := lo+1, sorted[lo].value
+	middle := (len(sorted) - 1) / 2
+	median := sorted[middle].value
 	if c.Spread == Off {
 		return median
 	}
-	var deviation float64
-	for range (len(sorted)-1)/2 + 1 { // visits half of the values, the values nearest to the median first
-		if lo < 0 || hi < len(sorted) && sorted[hi].value-median < median-sorted[lo].value {
-			deviation = sorted[hi].value - median
+	// The deviation of the median itself is 0. Each step visits the next value, so that half of the values are visited.
+	lo, hi, deviation := middle-1, middle+1, 0.0
+	for range middle {
+		deviation = min(median-sorted[lo].value, sorted[hi].value-median)
+		if deviation == sorted[hi].value-median {
 			hi++
 		} else {
-			deviation = median - sorted[lo].value
 			lo--
 		}
 	}
