@@ -32,6 +32,9 @@ func TestLATE42Figure2BySubphases(t *testing.T) {
 	assert.Equal(t, 50*time.Second, t2, "a subphase that has not begun uses the mean rate of the other tasks")
 	half := estimate.Subphase{Weight: .5, Score: .1, Age: 10 * time.Second}
 	assert.Equal(t, 40*time.Second, estimate.TimeLeftBySubphase([]estimate.Subphase{fast, half, {}}), "a subphase without weight needs no time")
+	// Without a mean rate, the rate of the whole task counts: half of the work in 10 s. A task of age 0 has no rate.
+	assert.Equal(t, 10*time.Second, estimate.TimeLeftBySubphase([]estimate.Subphase{fast, {Weight: .5}}))
+	assert.Equal(t, estimate.Unknown, estimate.TimeLeftBySubphase([]estimate.Subphase{{Weight: 1}}))
 }
 
 // LATE §4: a task with score 0 has rate 0, so its remaining time is the longest duration.
@@ -140,6 +143,12 @@ func TestMantri55ProcessRateOfAllTasks(t *testing.T) {
 	assert.Equal(t, 2.0, rates.Mean())
 	rates.Drop(held) // the attempt failed: its sample goes
 	assert.Equal(t, 2, rates.Samples())
+	atOnce := rates.Running(estimate.NoSample, estimate.Run{Work: 10, Done: 10}) // an attempt that took no time
+	rates.Finish(atOnce, estimate.Run{Work: 10, Done: 10})
+	assert.Equal(t, 4./3, rates.Mean())
+	rates.Drop(atOnce)
+	rates.Finish(estimate.NoSample, estimate.Run{Age: 20 * time.Second, Work: 10})
+	assert.Equal(t, 2.0, rates.Mean())
 }
 
 // Mantri §5.5: "tasks may speed up or slow down", hence a moving average. With a window of 20 s, 10 s at 10 units/s

@@ -39,6 +39,11 @@ func TestQueueFollowsTheThreeEvents_3_2(t *testing.T) {
 		return c.Ticket
 	}
 	assert.Equal(t, a, first())
+	for ticket, laxity := range map[int]time.Duration{a: 2 * time.Second, b: 3 * time.Second} {
+		waits, ok := q.Get(now, ticket)
+		assert.True(t, ok)
+		assert.Equal(t, laxity, waits.Laxity)
+	}
 	c := q.Push(now, Job{UntilDeadline: 5 * time.Second, Projected: 4 * time.Second})
 	assert.Equal(t, c, first(), "a job with less laxity arrived")
 	require.True(t, q.Update(now, b, Job{UntilDeadline: 20 * time.Second, Projected: 20 * time.Second}))

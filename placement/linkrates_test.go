@@ -35,6 +35,7 @@ func TestSection52LinkRatesFromWhatTasksAchieved(t *testing.T) {
 		_, ok = l.Rate(link)
 		assert.False(t, ok, "%v has a rate, although it carried nothing or does not exist", link)
 	}
+	assert.False(t, l.Observe(noon, 0, []float64{1e9, 150e6, 150e6}, 0), "a read that took no time has no rate")
 	nominal := Problem{Up: []float64{1e9, 1e9, 1e9}, Down: []float64{1e9, 1e9, 1e9}}
 	measured, known := l.Fill(nominal)
 	assert.Equal(t, 3, known)

@@ -43,6 +43,9 @@ func TestSection52TwoTermsPerRack(t *testing.T) {
 	// six, and 2n is only 4.
 	assert.Equal(t, Link{2, Up}, a.Bottleneck)
 	assert.Equal(t, 180.0, a.Seconds)
+	all, err := Assign(p, Exhaustive)
+	require.NoError(t, err)
+	assert.Equal(t, a.Seconds, all.Seconds)
 }
 
 // §5.2: "sizes of input in each rack for each of the tasks". The bytes in a task's own rack cross no link.

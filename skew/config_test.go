@@ -206,6 +206,10 @@ func TestBaselinesReportPartitionsBeyondADeadline_5(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []int{0, 1, 1}, plan.Reducer)
 	assert.Equal(t, []int{0}, plan.Unfit)
+	p.Reducers[0].Deadline = 3 * time.Second
+	plan, err = Policy{Rule: LoadBalance}.Assign(p)
+	require.NoError(t, err)
+	assert.Empty(t, plan.Unfit, "partition 0 ends at the deadline")
 }
 
 func TestValuesPrintTheirNames(t *testing.T) {

@@ -59,6 +59,12 @@ func TestRowsAreSimplePartitions_4_1(t *testing.T) {
 	for row := range want {
 		assert.Equal(t, want[row], global.Append(nil, row))
 	}
+	for key := range uint64(100) {
+		assert.Equal(t, global.Partition(0, key), global.Partition(-1, key), "a row below 0 is the first row")
+		assert.Equal(t, global.Partition(4, key), global.Partition(5, key), "a row that is too large is the last row")
+	}
+	assert.Equal(t, want[0], global.Append(nil, -1))
+	assert.Equal(t, want[4], global.Append(nil, 5))
 }
 
 // DynamicShare §4.1 asks for pairwise independent functions: two keys share a partition of p partitions with the
@@ -206,6 +212,18 @@ func TestSketchPicksTheBestRow_4_2(t *testing.T) {
 				}
 			}
 		}
+	}
+	// Without values, all rows are equal, and the first row counts. With a single value, a row is as good as any other.
+	s, err := NewSketch(6, 12, 1)
+	require.NoError(t, err)
+	for range 2 {
+		for _, rule := range []Rule{EarliestEnd, LoadBalance, ByHash} {
+			row, plan, err := Policy{Rule: rule}.AssignSketch(s, []Reducer{{SecondsPerUnit: 1}, {SecondsPerUnit: 1}})
+			require.NoError(t, err)
+			assert.Zero(t, row, "%v", rule)
+			assert.Equal(t, float64(s.Total()), plan.Seconds)
+		}
+		require.NoError(t, s.Add(1, 5))
 	}
 }
 

@@ -223,7 +223,7 @@ func (b *builds) changes(r row, of map[string][]row) (all []change, err error) {
 
 // noMechanism matches the functions that check, print, copy and keep what a type holds.
 var noMechanism = regexp.MustCompile(`^([Vv]alidate|check\w*|String|Sentence|LogValue|(Marshal|Unmarshal|Append)\w*|` +
-	`Snapshot|Restore|Merge|Clone|Equal)$`)
+	`Snapshot|Restore|Merge|Clone|Equal|code|wire)$`)
 
 // code returns the stretches of source of a symbol; exact if it is a function.
 func (s *source) code(name string) (ranges [][2]token.Pos, exact bool) {

@@ -129,6 +129,7 @@ func TestDecide_Dolly44(t *testing.T) {
 	}{
 		{w, []Input{in(0, runs, runs)}, Decision{Reason: NothingFinished}},
 		{w, []Input{in(0, runs, free)}, Decision{Action: Read, Reason: OwnOutput, Clone: 1}},
+		{w, []Input{in(0, free, free)}, Decision{Action: Read, Reason: OwnOutput}},
 		{w, []Input{in(time.Second, taken, runs)}, Decision{Reason: WindowOpen, Wait: 2 * time.Second}},
 		{w, []Input{in(w-1, taken, runs)}, Decision{Reason: WindowOpen, Wait: 1}},
 		{w, []Input{in(w, taken, runs)}, Decision{Action: ReadShared, Reason: WindowOver, KillRest: true}},
@@ -171,6 +172,13 @@ func TestCoordinatedPairing_Dolly42(t *testing.T) {
 	}
 	assert.InDelta(t, .233, straggling[true], .025) // equation 2, with three standard deviations
 	assert.Greater(t, straggling[false], .55)
+
+	// A clone with no clone ahead gets the first of three good copies, and a clone with two ahead gets the last.
+	free := Clone{State: Finished}
+	for ahead := range 3 {
+		d := Decide([]Input{{Clones: []Clone{free, free, free}, Ahead: ahead}}, Forever)
+		assert.Equal(t, Decision{Action: Read, Reason: OwnOutput, Clone: ahead}, d)
+	}
 }
 
 // cacStraggles simulates two phases of n tasks with c clones each, under contention-avoidance cloning. The result

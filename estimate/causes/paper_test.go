@@ -62,6 +62,16 @@ func TestMantri42Footnote3ResidualOfAFifth(t *testing.T) {
 	assert.True(t, r.Outliers[0].Explained)
 	assert.Equal(t, causes.Data, r.Outliers[0].Cause)
 
+	equal := even(6)
+	for i := range equal {
+		equal[i].Took = 700 * time.Millisecond
+	}
+	for took, explained := range map[time.Duration]float64{350 * time.Millisecond: 1, 350*time.Millisecond - 1: 5. / 6} {
+		equal[3].Took = took
+		r := causes.Config{Residual: .5}.Explain(causes.Phase{Tasks: equal})
+		assert.Equal(t, explained, r.Model.Explained, "half of 0.7 s is within a residual of a half: %v", took)
+	}
+
 	tasks[7].Took = 42 * 12 * s / 10
 	r = causes.Explain(causes.Phase{Tasks: tasks})
 	require.Len(t, r.Outliers, 1)
@@ -207,6 +217,18 @@ func TestMantri42DataIsNeverTheMachine(t *testing.T) {
 	assert.True(t, r.Outliers[0].Explained)
 	assert.Greater(t, r.Outliers[0].Parts.Unknown, r.Outliers[0].Parts.Data)
 	assert.Equal(t, causes.Data, r.Outliers[0].Cause)
+
+	// A time of exactly half more than expected is explained with a residual of a half.
+	for took, explained := range map[time.Duration]bool{1050 * time.Millisecond: true, 1050*time.Millisecond + 1: false} {
+		tasks = even(6)
+		for i := range tasks {
+			tasks[i].Took = 700 * time.Millisecond
+		}
+		tasks[3].Took = took
+		r = causes.Config{Residual: .5}.Explain(causes.Phase{Tasks: tasks})
+		require.Len(t, r.Outliers, 1)
+		assert.Equal(t, explained, r.Outliers[0].Explained, "%v", took)
+	}
 }
 
 // "Runtime outliers cluster by time. ... It appears that jobs contend for resources at some times."

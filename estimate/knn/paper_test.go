@@ -175,4 +175,19 @@ func TestHistogramTakesTheMostPopulatedBin_3_1(t *testing.T) {
 	}
 	mean, _ = h.Estimate()
 	assert.InDelta(t, 109, mean, 1e-12, "bins that do not begin at 0")
+
+	// The lower bound of a bin belongs to the bin, and a value outside of the bounds to the nearest bin.
+	h, err = NewHistogram(HistogramConfig{Low: 1, High: 3, Bins: 4})
+	require.NoError(t, err)
+	for _, x := range []float64{1.5, 1.75, 1.25, -9, 2.25, 99} { // bins [1 1.5) [1.5 2) [2 2.5) [2.5 3)
+		require.True(t, h.Observe(x))
+	}
+	mean, _ = h.Estimate()
+	assert.Equal(t, (1.25-9)/2, mean)
+	require.True(t, h.Delete(-9))
+	mean, _ = h.Estimate()
+	assert.Equal(t, (1.5+1.75)/2, mean)
+	require.True(t, h.Delete(1.5))
+	mean, _ = h.Estimate()
+	assert.Equal(t, 1.25, mean)
 }

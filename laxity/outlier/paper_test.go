@@ -135,6 +135,35 @@ func TestFactorByHand_3_3(t *testing.T) {
 	assert.InDeltaSlice(t, []float64{1, 1, 1, 1, 35. / 3}, factors, 1e-14)
 }
 
+// The bar by hand, in milliseconds. The median of 10, 11, 12, 14 and 30 is 12. The distances from it are 0, 1, 2, 2 and
+// 18, with the median 2. So the bar is 12 - 7.5*2 = -3. With 9 before them, the smaller middle value is 11, its distances
+// are 0, 1, 1, 2, 3 and 19, and the smaller middle distance is 1: the bar is 11 - 7.5 = 3.5. Equal laxities have the
+// distance 0, so the bar is 7.5 resolutions below them.
+func TestBarByHand_3_3(t *testing.T) {
+	d, err := NewDetector(Config{Neighbours: 2})
+	require.NoError(t, err)
+	for _, c := range []struct {
+		laxities []int
+		bar      float64
+	}{
+		{[]int{30, 12, 10, 14, 11}, -3},
+		{[]int{30, 12, 10, 9, 14, 11}, 3.5},
+		{[]int{-6, 12, 10, 13, 14}, 12 - 7.5*2},
+		{[]int{1, 2, 3, 40, 50, 60, 70}, 40 - 7.5*30},
+		{[]int{1, 10, 20, 40, 41, 42, 43}, 40 - 7.5*3},
+		{[]int{40, 40, 40}, 40 - 7.5},
+		{[]int{40, 40, 40, 40}, 40 - 7.5},
+	} {
+		var laxities []time.Duration
+		for _, ms := range c.laxities {
+			laxities = append(laxities, time.Duration(ms)*time.Millisecond)
+		}
+		for _, v := range d.Detect(nil, laxities) {
+			assert.Equal(t, time.Duration(c.bar*1e6), v.Bar, "%v", c.laxities)
+		}
+	}
+}
+
 // All values that are as far away as the l-th nearest value are neighbours [Breunig et al. 2000, definition 4].
 // With l = 1, the value 5 has the neighbours 0 and 10. For the values 0, 5 and 10 alone all factors would be 1,
 // even with only one of the two neighbours. With the value 12 the results differ: the distance of 10 to its

@@ -121,15 +121,22 @@ func TestJobArrayIsSubmittedAgainOnlyWithAReason(t *testing.T) {
 
 func TestClones(t *testing.T) {
 	c := fourMachines(4, 4, 10)
+	offers := 0
 	p, err := engine.New(engine.Config{
 		Work: c.work, Interval: period, Policy: restart.Never{}, Clones: 2,
 		Machines: c.known(t, engine.MachinesConfig{}),
+		OnEvent: func(e tracker.Event, _ tracker.Answer) {
+			if e.Kind == tracker.Offered {
+				offers++
+			}
+		},
 	})
 	require.NoError(t, err)
 	took, _ := drive(t, c, p, period, nil)
 	assert.Less(t, took, 3*time.Second)
 	assert.Equal(t, 4, p.Ledger().Clones)
 	assert.Zero(t, p.Ledger().Ignored)
+	assert.LessOrEqual(t, offers, 20, "once each task has its clone, no slot is offered for a clone")
 }
 
 func TestOrder(t *testing.T) {

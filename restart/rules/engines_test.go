@@ -141,6 +141,13 @@ func TestHadoopBehindAverage(t *testing.T) {
 		task.Attempts[0].Score = c.score
 		assert.Equal(t, c.want, rules.Hadoop{}.Decide(task, p).Reason, "%v", c.score)
 	}
+	// The mean is 0.2, so the limit is exactly 0. A score of up to 1e-12 above it may be a rounding error.
+	early := p
+	early.Peers.MeanScore = 0.2
+	for score, want := range map[float64]restart.Reason{1e-12: restart.BehindAverage, 1.1e-12: restart.NotSlow} {
+		task.Attempts[0].Score = score
+		assert.Equal(t, want, rules.Hadoop{}.Decide(task, early).Reason, "%v", score)
+	}
 	task.Attempts[0].Score = 0.5
 	task.Attempts[0].Elapsed--
 	assert.Equal(t, restart.TooYoung, rules.Hadoop{}.Decide(task, p).Reason, "an attempt must have run for a minute")

@@ -79,6 +79,15 @@ func TestMantri61Reduction(t *testing.T) {
 // "The IdealReduce strategy tracks perfectly the changes in available bandwidth of links due to the other jobs": where
 // a link is about to become slow, the placement of the first moment alone goes wrong.
 func TestMantri64IdealReduce(t *testing.T) {
+	// Ten bytes go from rack 2 to rack 0 or 1. Rack 0 has the faster link for 2 s, and rack 1 after that: 2*3 + 2*2 bytes
+	// or 2*1 + 2*4 bytes in 4 s. Of two equal assignments, the one for the last bandwidths is found first, and counts.
+	a, takes, err := bounds.IdealReduce(placement.Problem{Input: [][]float64{{0, 0, 10}}, Slots: []int{1, 1, 0}}, []bounds.Bandwidths{
+		{Up: []float64{9, 9, 9}, Down: []float64{3, 1, 9}}, {From: 2, Up: []float64{9, 9, 9}, Down: []float64{2, 4, 9}},
+	}, placement.DefaultEffort)
+	require.NoError(t, err)
+	assert.Equal(t, 4.0, takes)
+	assert.Equal(t, []int{1}, a.Rack)
+
 	r := rand.New(rand.NewPCG(2, 2))
 	better := 0
 	for range 60 {

@@ -18,9 +18,6 @@ import (
 // seed is the first seed of the tests. The constants of the library were chosen with the seeds 0 to 9.
 const seed = 2000
 
-// long is true with STRAGGLER_LIVES. The longest tests then have all their cases.
-var long = os.Getenv("STRAGGLER_LIVES") != ""
-
 func never(t *testing.T) hedge.Rule {
 	t.Helper()
 	h, err := hedge.New(hedge.Config{Budget: hedge.Off})
@@ -44,14 +41,9 @@ func meanOf(calls []Call) (mean float64) {
 }
 
 // Servers that are asked at random at a load of x answer in 1/(1-x) [M/M/1]. With two requests for each at once, and
-// none cancelled, the first answer comes in 1/(2(1-2x)): sooner below a load of 1/3, and later above. The test has a
-// load of 0.3 and of 0.4, and with STRAGGLER_LIVES of 0.2 as well.
+// none cancelled, the first answer comes in 1/(2(1-2x)): sooner below a load of 1/3, and later above.
 func TestQueuesFollowTheory(t *testing.T) {
-	loads := []float64{0.3, 0.4}
-	if long {
-		loads = append(loads, 0.2)
-	}
-	for _, load := range loads {
+	for _, load := range []float64{0.2, 0.3, 0.4} {
 		one := meanOf(Run(exponential(load), never(t))[10_000:])
 		assert.InEpsilon(t, 1/(1-load), one, 0.03, "load %v", load)
 		rule, err := hedgerules.New(hedgerules.Fixed(0))
@@ -87,15 +79,10 @@ func TestOneSeedOneResult(t *testing.T) {
 }
 
 // Within a budget of 7.1 %, a p99 of at most 17.2 ms is learned. The best plan for known times needs 7.0 % for 17.0 ms.
-// The test has one seed, and with STRAGGLER_LIVES three.
 func TestLearnsThePercentile(t *testing.T) {
 	for _, of := range []struct{ k, budget, ms, copies float64 }{{0.99, 0.071, 17.2, 7.2}, {0.999, 0.0235, 61, 2.5}} {
 		var list spread
-		seeds := uint64(1)
-		if long {
-			seeds = 3
-		}
-		for s := range seeds {
+		for s := range uint64(3) {
 			ms, copies, err := Budgeted(of.k, of.budget, seed+s)
 			require.NoError(t, err)
 			assert.LessOrEqual(t, copies, of.copies)
@@ -106,17 +93,14 @@ func TestLearnsThePercentile(t *testing.T) {
 }
 
 // A learned quantile stays within 5 % of the true one, although the slowest requests are cancelled. The window has
-// 10,000 requests. With STRAGGLER_LIVES it has 50,000 as well, and the test has all laws, else every second one.
+// 10,000 requests, and 50,000 as well with STRAGGLER_LIVES.
 func TestLearnsQuantilesWhileHedging(t *testing.T) {
 	windows := []int{10_000}
-	if long {
+	if os.Getenv("STRAGGLER_LIVES") != "" {
 		windows = append(windows, 50_000)
 	}
 	for _, window := range windows {
-		for i, l := range Laws() {
-			if !long && i%2 > 0 {
-				continue
-			}
+		for _, l := range Laws() {
 			e, copies, err := Learn(l, 0.9, window, 300_000, seed)
 			require.NoError(t, err)
 			assert.Less(t, e.Worst, 5.0, "%s, window %d", l.Name, window)

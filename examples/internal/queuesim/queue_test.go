@@ -13,9 +13,6 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// long is true with STRAGGLER_LIVES. The longest tests then have all their cases.
-var long = os.Getenv("STRAGGLER_LIVES") != ""
-
 func scenario(t *testing.T, name string) Scenario {
 	t.Helper()
 	all := Scenarios()
@@ -153,9 +150,6 @@ func (s *spy) ended(q *queue, j *job) {
 // worker was killed.
 func TestEveryTaskHasOneResult(t *testing.T) {
 	for _, s := range Scenarios() {
-		if s.Tasks == 2000 && !long {
-			continue
-		}
 		for _, p := range []struct {
 			name string
 			player
@@ -181,11 +175,10 @@ func TestEveryTaskHasOneResult(t *testing.T) {
 	}
 }
 
-// The same game ends the same; other seeds have other luck. Every second scenario is played, but none of 2,000 tasks,
-// and with STRAGGLER_LIVES all but those of 80 tasks.
+// The same game ends the same; other seeds have other luck. The games of 2,000 tasks are played with STRAGGLER_LIVES.
 func TestGames(t *testing.T) {
-	for i, s := range Scenarios() {
-		if s.Tasks == 80 || !long && (s.Tasks == 2000 || i%2 > 0) {
+	for _, s := range Scenarios() {
+		if s.Tasks == 80 || s.Tasks == 2000 && os.Getenv("STRAGGLER_LIVES") == "" {
 			continue
 		}
 		for _, p := range Players() {
@@ -284,13 +277,9 @@ func TestCell(t *testing.T) {
 	assert.InDelta(t, 1./3, c.Won(1, 0), 1e-12, "a batch that is faster and has lost a task")
 }
 
-// The bill of the shadow mode is near what acting saves, and nothing is started or killed. The test plays four seeds,
-// and with STRAGGLER_LIVES eight.
+// The bill of the shadow mode is near what acting saves, and nothing is started or killed.
 func TestBillOfTheShadowMode(t *testing.T) {
-	seeds := 4
-	if long {
-		seeds = 8
-	}
+	const seeds = 8
 	for _, name := range []string{"healthy", "one worker 8x, 80 of 2 s", "3 % hang", "long, untold", "mixed"} {
 		s := scenario(t, name)
 		shadow := Player{Engine: true, Shadow: true, Watch: func(_ time.Duration, name string, a engine.Action) {

@@ -69,14 +69,9 @@ func TestQueuesTakeAsLongAsTheoryHasIt(t *testing.T) {
 }
 
 // Two copies of each that nobody calls back double the load: the sooner of two such queues takes 1/(2(1-2x)). That is
-// less than 1/(1-x) up to a load of 1/3, and more beyond. The test has a load of 0.3 and of 0.4, and with
-// STRAGGLER_LIVES of 0.1 and 0.2 as well.
+// less than 1/(1-x) up to a load of 1/3, and more beyond.
 func TestTwoOfEachHelpUpToAThird(t *testing.T) {
-	loads := []float64{0.3, 0.4}
-	if os.Getenv("STRAGGLER_LIVES") != "" {
-		loads = append(loads, 0.1, 0.2)
-	}
-	for _, load := range loads {
+	for _, load := range []float64{0.1, 0.2, 0.3, 0.4} {
 		r := run(t, twice(exponential(load)))
 		want := 1 / (2 * (1 - 2*load))
 		assert.InEpsilon(t, want, r.Mean, 0.05, "load %v", load)
@@ -100,14 +95,9 @@ func TestCalledBackCopiesTakeAsLongAsTheoryHasIt(t *testing.T) {
 
 // Here, copies are not cancelled, so each copy is work for other requests. If copies are sent by
 // a percentile of age, to any queue, they help at low load and do harm at high load. With the library's budgets, and
-// with a copy only if a server is idle, copies help if there is room, and otherwise do no harm. The test has a load of
-// 0.1 and of 0.9, and with STRAGGLER_LIVES of 0.5 as well.
+// with a copy only if a server is idle, copies help if there is room, and otherwise do no harm.
 func TestBudgetsHoldCopiesHarmless(t *testing.T) {
-	loads := []float64{0.1, 0.9}
-	if os.Getenv("STRAGGLER_LIVES") != "" {
-		loads = append(loads, 0.5)
-	}
-	for _, load := range loads {
+	for _, load := range []float64{0.1, 0.5, 0.9} {
 		plain := hiccups(load)
 		without := run(t, plain).Mean
 
