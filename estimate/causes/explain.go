@@ -1,6 +1,7 @@
 package causes
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -40,7 +41,7 @@ func (a *analysis) report() Report {
 		times = append(times, a.took[i])
 		sum += a.took[i]
 		r.Slowest = max(r.Slowest, t.Took)
-		if off := a.ran[i]/a.expected[i] - 1; off <= a.config.Residual && off >= -a.config.Residual {
+		if math.Abs(a.ran[i]/a.expected[i]-1) <= a.config.Residual {
 			explained++
 		}
 	}
