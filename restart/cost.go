@@ -246,8 +246,8 @@ func (w *weights) likeness(p *pair) float64 {
 	return same / anew
 }
 
-// near reports whether two times differ by less than the factor alike.
-func near(a, b float64) bool { return a < float64(b*alike) && b < float64(a*alike) }
+// near reports whether two times are alike.
+func near(a, b float64) bool { return a < float64(b*survival.Alike) && b < float64(a*survival.Alike) }
 
 // A killed copy is recorded as a part of a lost trial; shows returns this part for copy i. It is 1 if the copy reports
 // no progress. Otherwise it is the probability that the task is long, by the likeness of the copy and the oldest of the

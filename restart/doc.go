@@ -36,8 +36,8 @@
 // 2. Each action has a cost: the seconds of slots that it uses, and a price for each second until the task ends. The
 // default policy takes the cheapest action.
 //
-//	2_idle          copy idle-slot slot-seconds=398.523 threshold=371.56
-//	2_waiting       keep not-slow slot-seconds=199.262 threshold=219.815
+//	2_idle          copy idle-slot slot-seconds=500.104 threshold=445.935
+//	2_waiting       keep not-slow slot-seconds=187.539 threshold=216.885
 //
 // 3. The first trial is a copy, because two attempts of one task show the cause. The slower attempt is killed.
 //
@@ -52,8 +52,8 @@
 //
 // 5. All trials together may lose no more slot time than a bound that [Limits] states.
 //
-//	5_within_bound  copy idle-slot slot-seconds=1266.77 threshold=651.232
-//	5_loss_bound    keep loss-bound lost-slot-seconds=75 threshold=24
+//	5_within_bound  copy idle-slot slot-seconds=1689.03 threshold=858.165
+//	5_loss_bound    keep loss-bound lost-slot-seconds=75 threshold=30
 //
 // Two more journals show a hung attempt, which gets a copy, and a long task, which is left alone after one copy.
 //

@@ -28,7 +28,8 @@ import (
 //     attempt would take on the new attempt's machine. If not, a new attempt takes t_new, the time of a new attempt.
 //   - The cost of an action is the slot time that it uses, plus a price for each second until the task ends. The
 //     price is the field Price while tasks wait, and the field IdlePrice while no task waits. The cheapest action is
-//     taken if it saves two report periods at least, and the new attempt will probably end sooner.
+//     taken if it saves two report periods at least, and the new attempt will probably end sooner. If attempts are silent,
+//     it is enough that the old attempt will not probably end sooner.
 //   - The first trial is a copy, because two attempts show whether the task is long. If the copy is as slow as the
 //     old attempt, the copy is killed. If the copy is faster, the old attempt is killed. While a slot is idle and no
 //     task waits, no task needs the slot of such an attempt. Then the old attempt is killed only after an attempt of
@@ -50,8 +51,8 @@ import (
 type LeastCost struct {
 	// Price is the value of ending a task one second sooner while tasks wait, in seconds of a slot. 0 means 0.5.
 	Price float64
-	// IdlePrice is the value of ending a task one second sooner while no task waits, in seconds of a slot. 0 means 2:
-	// a copy may use two seconds of idle slots for each second that it saves.
+	// IdlePrice is the value of ending a task one second sooner while no task waits, in seconds of a slot. 0 means 3:
+	// a copy may use three seconds of idle slots for each second that it saves.
 	IdlePrice float64
 }
 
@@ -61,11 +62,9 @@ const (
 	// marginPeriods is the cost that an action must save at least, in report periods. So long, too, a task waits after a
 	// copy was started or killed.
 	marginPeriods = 2
-	// While tasks wait, a new attempt must end sooner than the old attempt with at least the probability likely. For
-	// silent attempts evenChance is used instead.
+	// An event is called likely if it has at least this probability. A new attempt must be likely to end sooner than the
+	// old attempt; where attempts are silent, the old attempt must not be likely to end sooner.
 	likely = 0.6
-	// The times of two attempts are called alike if the longer is less than alike times the shorter.
-	alike = 1.3
 	// A task gets no further copy while more attempts of it run than this number, and more than its clones.
 	keptAttempts = 2
 )
@@ -76,7 +75,7 @@ const (
 	// usualPrice is the value of ending a task one second sooner while tasks wait, in seconds of a slot.
 	usualPrice = 0.5
 	// usualIdlePrice is the value of ending a task one second sooner while no task waits, in seconds of a slot.
-	usualIdlePrice = 2
+	usualIdlePrice = 3
 )
 
 // Effective returns the policy with each zero field replaced by its default, for logs.
@@ -259,14 +258,14 @@ func (w *weights) refuses(c *candidate, t *Task, p *Phase) (Reason, Comparison) 
 	return NoReason, Comparison{}
 }
 
-// likely returns the lowest probability of ending sooner at which a new attempt is started. A copy on an idle slot that
-// no task waits for needs an even chance, and none where attempts are silent: it costs no task anything.
+// likely returns the lowest probability of ending sooner at which a new attempt is started. If attempts are silent, a copy
+// on an idle slot that no task waits for needs no chance: it costs no task anything.
 func (w *weights) likely(a Action, p *Phase) float64 {
-	switch idle := a == Copy && p.Waiting <= 0; {
-	case idle && w.silent:
+	switch {
+	case w.silent && a == Copy && p.Waiting <= 0:
 		return 0
-	case idle, w.silent:
-		return evenChance
+	case w.silent:
+		return 1 - likely
 	}
 	return likely
 }

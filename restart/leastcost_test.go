@@ -217,16 +217,16 @@ func TestASilentPhaseThatLosesHasOneOpenTrialWhileTasksWait(t *testing.T) {
 	assert.Equal(t, restart.Copy, decide(alike(100, 900), phase).Action, "attempts report")
 }
 
-// All trials together may lose a bounded slot time. The bound is the time of three copies that show nothing, plus
+// All trials together may lose a bounded slot time. The bound is the time of four copies that show nothing, plus
 // three hundredths of the slot time of the phase. If the remaining time of the task is longer, the bound is this
 // time.
 func TestNoTrialBeginsBeyondTheLossBound(t *testing.T) {
 	phase := lastWave
 	task := alike(100, 900)
 	task.Attempts[0].Basis = restart.ByAge
-	// The bound: three hundredths of 60 tasks of 96 s, and three copies of 144 s. The next copy puts 144 s at risk;
+	// The bound: three hundredths of 60 tasks of 96 s, and four copies of 144 s. The next copy puts 144 s at risk;
 	// its expected loss is half of that, 72 s.
-	most := .03*60*96 + 3*144.
+	most := .03*60*96 + 4*144.
 	for _, at := range []struct {
 		lost   float64
 		action restart.Action
@@ -277,7 +277,7 @@ func TestALostTrialSaysLessAboutALongerTask(t *testing.T) {
 // machines.
 func TestALongTaskIsCopiedToAFasterMachine(t *testing.T) {
 	phase := lastWave
-	phase.Trials.Lost = 20
+	phase.Trials.Lost = 40
 	task := alike(100, 300)
 	assert.Equal(t, restart.Keep, decide(task, phase).Action)
 	task.Attempts[0].Location, task.Fresh.Location = 8, 1
@@ -302,14 +302,22 @@ func TestABadMachineNeedsNoProofAndHasNoBound(t *testing.T) {
 	assert.Equal(t, restart.Keep, decide(task, phase).Action, "the new attempt's machine is slow as well")
 }
 
-// While tasks wait, and for restarts always, a new attempt must end sooner with a probability of .6.
+// A new attempt must end sooner with a probability of .6. If attempts are silent, the old attempt must not end sooner
+// with this probability, and a copy on an idle slot needs no chance.
 func TestANewAttemptMustProbablyEndSooner(t *testing.T) {
 	wide := alike(100, 0)
 	wide.Attempts[0].Remaining, wide.Attempts[0].Left = 1005*second, values(10, 2000)
 	d := decide(wide, waiting)
 	assert.Equal(t, restart.Unlikely, d.Reason)
 	assert.InDelta(t, .6, d.Threshold, 0)
-	assert.Equal(t, restart.Copy, decide(wide, lastWave).Action, "for a copy on an idle slot a probability of one half is enough")
+	assert.Equal(t, restart.Unlikely, decide(wide, lastWave).Reason)
+	wide.Attempts[0].Basis = restart.ByAge
+	assert.Equal(t, restart.Copy, decide(wide, waiting).Action, "one half is enough")
+	wide.Attempts[0].Left = values(10, 10, 2000)
+	d = decide(wide, waiting)
+	assert.Equal(t, restart.Unlikely, d.Reason)
+	assert.InDelta(t, .4, d.Threshold, 1e-15)
+	assert.Equal(t, restart.Copy, decide(wide, lastWave).Action)
 }
 
 // If t_rem is certain, a restart needs no won trial.
@@ -390,7 +398,7 @@ func TestLeastCostActsOnlyIfItSaves(t *testing.T) {
 }
 
 func TestLeastCostHasDefaultsAndValidatesItsFields(t *testing.T) {
-	assert.Equal(t, restart.LeastCost{Price: .5, IdlePrice: 2}, restart.LeastCost{}.Effective())
+	assert.Equal(t, restart.LeastCost{Price: .5, IdlePrice: 3}, restart.LeastCost{}.Effective())
 	for field, bad := range map[string]restart.LeastCost{"Price": {Price: -1}, "IdlePrice": {IdlePrice: -1}} {
 		assert.ErrorContains(t, bad.Validate(), field)
 	}
@@ -478,7 +486,7 @@ func TestLeastCostTakesTheCheapestActionOverAllPairs(t *testing.T) {
 				Won: float64(rng.IntN(9)), Lost: float64(rng.IntN(3)), Longest: time.Duration(1+rng.IntN(200)) * second,
 			},
 		}
-		price := 2 - 1.5*float64(p.Waiting)
+		price := 3 - 2.5*float64(p.Waiting)
 		long := func(whole float64) (again, another float64) { return probablyLong(p.Trials, whole) }
 		shows, typical := (2*p.Interval + task.Fresh.Lag).Seconds(), task.Fresh.Quantile(.3)
 		keep, again, another := costs(task, long, price, shows, typical)

@@ -30,7 +30,7 @@ type Limits struct {
 	// Copies is how many copies a task may be given, over its whole life. 0 means 8; Off: none.
 	Copies int
 	// FreeTrials is how many trials may be lost before any trial was won. A trial is a copy or a restart of a slow
-	// task. 0 means 3; Off: none.
+	// task. 0 means 4; Off: none.
 	FreeTrials int
 	// LossShare is the share of the phase's slot time that lost trials may use, in (0, 1]. For example, 0.03 is 3 %.
 	// 0 means 0.03; Off: trials may lose any amount.
@@ -44,7 +44,7 @@ const (
 	// usualCopies is how many copies a task may be given.
 	usualCopies = 8
 	// usualFree is how many trials may be lost before any trial was won.
-	usualFree = 3
+	usualFree = 4
 	// usualLossShare is the share of the phase's slot time that lost trials may use.
 	usualLossShare = 0.03
 )

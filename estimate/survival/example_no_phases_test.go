@@ -37,5 +37,5 @@ func ExampleWindow() {
 	}
 	fmt.Println(restart.Decide(task, restart.Phase{Interval: 5 * time.Second, Slots: 4, FreeSlots: 3}))
 	// Output:
-	// copy idle-slot basis=age remaining=180s fresh=59s slot-seconds=458.383 threshold=262.349 gain=121s
+	// copy idle-slot basis=age remaining=180s fresh=59s slot-seconds=611.177 threshold=333.86 gain=121s
 }

@@ -23,7 +23,7 @@ func guesses(own, kind []float64, ownSeen, kindSeen int, p Prediction, c *Curve)
 		if ratio > 1 && p.TotalAtStage > 0 {
 			total = max(p.Total, p.TotalAtStage*ratio)
 		}
-		low, high := total/1.25, total*1.25
+		low, high := total/1.3, total*1.3
 		if high <= p.Age {
 			return
 		}

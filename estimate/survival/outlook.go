@@ -28,10 +28,6 @@ const mostValues = 2*ringSize + len(assumed) + 1
 // parts.
 const Points = 16
 
-// near is the factor within which a time is called near a total time: from total/near to total*near. The number is a
-// choice.
-const near = 1.25
-
 // Prediction contains the facts about an attempt, and its predicted time. The facts are from the attempt's latest
 // report, or from a later moment.
 type Prediction struct {
@@ -90,7 +86,7 @@ func (p *Prediction) scale() float64 {
 //     smallest.
 //
 // Each error, seen or assumed, gives a possible total time. The weight of this time is the weight of the error, times
-// the probability that the curve gives to times near the total (within a factor of 1.25). To this probability the
+// the probability that the curve gives to times near the total (within the factor [Alike]). To this probability the
 // weight of half an ended task is added, for totals that no task has shown yet.
 //
 // A possible total may be less than the age of the attempt. Then only the times near the total that are greater than
@@ -104,7 +100,7 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 	weighs := curve != nil && curve.Ends() >= EnoughEnds
 	if !weighs && !p.Expected {
 		switch {
-		case n < fewErrors:
+		case n < EnoughEnds:
 			o.early = true
 			a.put(max(0, float64(p.Total*early)-p.Age), 1)
 			return a.finish()
@@ -144,7 +140,7 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 	// The same condition as in Outlook.
 	weighs := curve != nil && curve.Ends() >= EnoughEnds
 	if !weighs && !p.Expected {
-		if own.all()+kind.kept() >= fewErrors {
+		if own.all()+kind.kept() >= EnoughEnds {
 			return 0, false
 		}
 		return max(0, float64(p.Total*early)-p.Age), true
@@ -177,11 +173,11 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 		}
 		seen = 1
 	}
-	if seen == 0 || math.IsInf(longest, 1) || !(longest*near > p.Age) {
+	if seen == 0 || math.IsInf(longest, 1) || !(longest*Alike > p.Age) {
 		return 0, false
 	}
 	// The second number is the largest remaining time that can take the place of a total that is less than the age.
-	upTo := max(longest-p.Age, float64((near-1)/2*surely*p.Age))
+	upTo := max(longest-p.Age, float64((Alike-1)/2*surely*p.Age))
 	if !weighs {
 		return upTo, true
 	}
@@ -189,7 +185,7 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 	prior := halfEnd / float64(curve.Ends()+1)
 	// Of the assumed errors only the last, 1.25, can give a longer total than the longest total of the seen errors.
 	other := float64(assumedWeight*((1+prior)/float64(len(assumed)))) + float64(assumedWeight*max(p.StallWeight, 0))
-	if from, to := longest/p.scale()/near, float64(shortest/p.scale()*near); from < to {
+	if from, to := longest/p.scale()/Alike, float64(shortest/p.scale()*Alike); from < to {
 		prior += curve.within(from, to)
 	}
 	if !(float64(other*lastPoint*surely) < float64(seen*prior)) {
@@ -207,11 +203,10 @@ const (
 
 // These numbers are choices; docs/calibration.md shows how far predictions are off with them.
 const (
-	// EnoughEnds is the number of ended tasks from which on a curve is used to weigh predictions. Before that, an
-	// attempt that looks slow may only have begun slowly.
+	// EnoughEnds is the number of ended tasks from which on their times, their errors and their evenness count: a curve
+	// is used to weigh predictions, and it is known how much errors differ. Before that, an attempt that looks slow may
+	// only have begun slowly.
 	EnoughEnds = 3
-	// If fewer errors than fewErrors were seen, it is unknown how much errors differ.
-	fewErrors = 3
 	// If the largest error is more than tooWide times the smallest, the errors differ too much for an answer.
 	tooWide = 1.5
 	// Before enough tasks have ended, the predicted total is multiplied by early.
@@ -285,13 +280,13 @@ func (a *adder) errors(r *ring, weight float64) {
 // error adds the remaining time that follows from one error: the predicted total times the error, minus the age.
 func (a *adder) error(ratio, weight float64) {
 	total := a.p.total(ratio)
-	if !(total*near > a.p.Age) || math.IsInf(total, 1) {
+	if !(total*Alike > a.p.Age) || math.IsInf(total, 1) {
 		return
 	}
 	// The conversion prevents a fused multiply-add into the sum of the weights.
 	weight = float64(weight * a.prior(total/a.scale))
 	if total <= a.p.Age {
-		least, most := total/near, float64(total*near)
+		least, most := total/Alike, float64(total*Alike)
 		weight = float64(weight * ((most - a.p.Age) / (most - least)))
 		total = (most + a.p.Age) / 2
 	}
@@ -334,7 +329,7 @@ func (a *adder) prior(total float64) float64 {
 	if a.curve == nil {
 		return 1
 	}
-	return a.curve.within(total/near, total*near) + a.least
+	return a.curve.within(total/Alike, total*Alike) + a.least
 }
 
 // Early reports whether the remaining time counts only a tenth of the predicted total, because too few tasks have ended

@@ -90,12 +90,12 @@ func (t *Trail) Done() float64 { return float64(t.done) }
 // such report. O(1).
 func (t *Trail) Advanced() float64 { return float64(t.age) }
 
-// evenTotals is the largest ratio of the longest to the shortest total time that the progress of an even attempt has
-// predicted. It was chosen by a simulation, which TestEvenShares repeats. If the parts of an attempt take equal
-// times, and only its reports are wrong by a log-normal factor (σ is .3 for each attempt and .1 for each report), 85
-// % of the attempts are even after six parts. If the parts take log-normal times (σ is .5), 20 to 37 % of the
-// attempts are.
-const evenTotals = 1.3
+// Alike is the factor within which two times are called alike: the longer is less than Alike times the shorter. It is
+// the largest ratio of the longest to the shortest total time that the progress of an even attempt has predicted. It was
+// chosen by a simulation, which TestEvenShares repeats. If the parts of an attempt take equal times, and only its
+// reports are wrong by a log-normal factor (σ is .3 for each attempt and .1 for each report), 85 % of the attempts are
+// even after six parts. If the parts take log-normal times (σ is .5), 20 to 37 % of the attempts are.
+const Alike = 1.3
 
 // Even reports whether the attempt progressed evenly through the first parts of its work; the argument parts is their
 // number. If the attempt has done fewer parts, Even uses these. At the end of each part, the age of the attempt
@@ -108,7 +108,7 @@ func (t *Trail) Even(parts int) bool {
 		total := at.seconds() / float64(i+1)
 		least, most = min(least, total), max(most, total)
 	}
-	return most <= float64(least*evenTotals)
+	return most <= float64(least*Alike)
 }
 
 // Total returns the total time of the attempt that its latest report predicts, in seconds: its age divided by the

@@ -4,7 +4,7 @@ package main
 func Example() {
 	main()
 	// Output:
-	//  10s  task 0  kept: too little is known of the time that it still needs, or that a new attempt takes
+	// 10s  task 0  kept: too little is known of the time that it still needs, or that a new attempt takes
 	//  10s  task 1  kept: too little is known of the time that it still needs, or that a new attempt takes
 	//  10s  task 2  kept: too little is known of the time that it still needs, or that a new attempt takes
 	//  10s  task 3  kept: too little is known of the time that it still needs, or that a new attempt takes
@@ -18,6 +18,6 @@ func Example() {
 	//  80s  task 4  finished on machine 0
 	//  80s  task 5  finished on machine 1
 	//  80s  task 6  finished on machine 2
-	//  90s  task 3  kept: it is not slow enough; to let it run costs 90 s of slot time, and the cheapest change 130 s
+	//  90s  task 3  kept: it is not slow enough; to let it run costs 120 s of slot time, and the cheapest change 160 s
 	// 120s  task 3  finished on machine 0
 }

@@ -21,9 +21,6 @@ type ages struct {
 	// The policy reads the account of trials. Then progress is doubted, since an attempt may have stalled (stallWeight),
 	// and the progress of an attempt that progresses evenly is believed, if most ended attempts progressed evenly.
 	readsTrials bool
-	// All attempts of the task that is decided about run on suspect machines, and a new attempt would run elsewhere. A
-	// machine is suspect if far more of its attempts are overdue, which means slow, than chance explains.
-	onSuspects bool
 	// endedShown is the number of ended attempts that reported often enough to show whether they progressed evenly.
 	// endedEven is the number of ended attempts that progressed evenly.
 	endedShown, endedEven int
@@ -50,10 +47,6 @@ type ages struct {
 	// Memory of the method fresh: the curve of run times without the oldest attempt of the task. It is nil until it is
 	// first used.
 	fresh *survival.Without
-	// A second survival curve of run times, fitted without the running attempts on suspect machines. A machine is
-	// suspect if far more of its attempts are slow than chance explains. It is nil until a machine becomes suspect
-	// while no attempt reports progress.
-	withoutSuspects *survival.Curve
 }
 
 // foreseen is the distribution of the remaining time of one attempt. It is predicted either from the attempt's
@@ -77,9 +70,6 @@ const (
 	// The number of tasks whose run times are kept for the survival curve. More tasks would hardly make the curve
 	// better.
 	maxRunTimes = 8192
-	// The number of successful attempts from which a small task is predicted to be shorter than the mean task. With
-	// fewer, only a large task is scaled: it is predicted to be longer.
-	fewEnds = 8
 	// The weight of the possibility that an attempt has stalled. Its unit is the weight of an assumed error of
 	// progress.
 	stallWeight = 2
@@ -152,7 +142,7 @@ func (f *forecast) refit() {
 	if f.addEnded(&m.curve) < int(m.enoughEnds) {
 		m.curve.Reset() // too few successes: an empty curve is cheaper, and it is not used yet
 	} else {
-		f.addRunning(&m.curve, false)
+		f.addRunning(&m.curve)
 	}
 	m.curve.Silent = !f.reported
 	m.curve.Fit()
@@ -173,11 +163,10 @@ func (f *forecast) addEnded(curve *survival.Curve) (ends int) {
 }
 
 // addRunning adds the ages of running attempts to a survival curve: each attempt will take at least as long as its
-// age. If withoutSuspects is set, it leaves out the attempts on suspect machines, which have far more slow attempts
-// than chance explains.
-func (f *forecast) addRunning(curve *survival.Curve, withoutSuspects bool) {
+// age.
+func (f *forecast) addRunning(curve *survival.Curve) {
 	f.eachRunning(func(a *attemptState) {
-		if f.ages.keepsTask(a.task) && !(withoutSuspects && a.machine != none && f.fleet.machines[a.machine].suspect) {
+		if f.ages.keepsTask(a.task) {
 			w := f.book.tasks[a.task].stint(a.resumed)
 			curve.Observe(f.book.age(a).Seconds()/f.scale(float64(w)), false)
 		}

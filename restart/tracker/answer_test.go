@@ -42,7 +42,7 @@ func TestAnAnswerBeforeTheFirstEndSaysOnWhatItsTimeRests(t *testing.T) {
 		early := report(2, .04)
 		assert.Equal(t, restart.ByEarlyProgress, early.Basis)
 		assert.Equal(t, 3*time.Second, early.Remaining)
-		assert.Contains(t, early.String(), "keep not-slow basis=early-progress remaining=3s fresh=50s slot-seconds=9 ")
+		assert.Contains(t, early.String(), "keep not-slow basis=early-progress remaining=3s fresh=50s slot-seconds=12 ")
 		assert.Contains(t, early.Sentence(), "; its remaining time rests on only a tenth of the run time that its progress predicts")
 		for task := range 3 {
 			tr.Finish(at(50), tasks-1-task, 0)

@@ -50,7 +50,7 @@ func (g *greedy) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
 	if !silent {
 		shows = (2*p.Interval + t.Fresh.Lag).Seconds()
 	}
-	g.bound, g.stake = .03*float64(p.Tasks)*typical.Seconds()+3*shows, shows
+	g.bound, g.stake = .03*float64(p.Tasks)*typical.Seconds()+4*shows, shows
 	if !silent {
 		g.bound = max(g.bound, fastest.Remaining.Seconds())
 	}

@@ -10,23 +10,17 @@ import (
 // These numbers are choices. The page docs/decisions/19-least-cost.md ("Evenness by totals") shows how much they
 // matter. A part is a twelfth of an attempt's work.
 const (
-	// If an attempt has completed this number of parts, it has shown whether it progresses evenly. A part is a twelfth
-	// of the attempt's work.
-	shownParts = 4
-	// To judge whether an attempt progresses evenly, at most this number of its first parts are used. A part is a
-	// twelfth of the attempt's work.
-	judgedParts = 6
-	// The attempts of a phase are judged to be even only if at least this number of them have shown how they progress.
-	enoughShown = 3
+	// An attempt shows in the first half of its work whether it progresses evenly. A part is a twelfth of the work.
+	judgedParts = survival.Parts / 2
 	// At least this share of the ended attempts must have progressed evenly. One uneven attempt is added to the ended
 	// attempts before the share is computed.
 	mostlyEven = .75
 )
 
 // countEvenness counts an attempt that has ended, and whether it progressed evenly. It ignores an attempt that
-// completed fewer than shownParts parts.
+// completed fewer than judgedParts parts.
 func (m *ages) countEvenness(t *survival.Trail) {
-	if !m.readsTrials || t.Passed() < shownParts {
+	if !m.readsTrials || t.Passed() < judgedParts {
 		return
 	}
 	m.endedShown++
@@ -39,6 +33,6 @@ func (m *ages) countEvenness(t *survival.Trail) {
 // too. Most means at least three in four of the ended attempts, with one uneven attempt added to these: for example
 // all of four, or six of seven. Before three attempts have ended, the answer is no.
 func (m *ages) believesEven(t *survival.Trail) bool {
-	most := m.endedShown >= enoughShown && float64(m.endedEven) >= mostlyEven*float64(m.endedShown+1)
+	most := m.endedShown >= survival.EnoughEnds && float64(m.endedEven) >= mostlyEven*float64(m.endedShown+1)
 	return most && t.Even(survival.Parts)
 }

@@ -30,7 +30,7 @@ func even(parts int, stalls bool) (t survival.Trail) {
 // stalls.
 func TestEvenProgressIsBelieved(t *testing.T) {
 	m := ages{readsTrials: true}
-	steady, stalled, young := even(8, false), even(8, true), even(shownParts-1, false)
+	steady, stalled, young := even(8, false), even(8, true), even(judgedParts-1, false)
 	assert.False(t, m.believesEven(&steady), "no attempt has ended")
 	for range 10 {
 		m.countEvenness(&young)

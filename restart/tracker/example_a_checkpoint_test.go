@@ -28,6 +28,6 @@ func ExampleReport() {
 	fmt.Println(t.Report(now, 3, 0, tracker.Report{Done: 0.6}))
 	fmt.Println(t.Report(now, 3, 0, tracker.Report{Done: 0.6, Saved: 0.6}))
 	// Output:
-	// task=3 keep not-slow basis=progress remaining=48.2349s fresh=100s bar=115s probability=0 threshold=0.25
-	// task=3 copy idle-slot basis=progress remaining=48.2349s fresh=40.0009s bar=55.0009s probability=0.315796 threshold=0.25 gain=8.23394s avoid=3
+	// task=3 keep not-slow basis=progress remaining=40.0191s fresh=100s bar=115s probability=0 threshold=0.25
+	// task=3 keep not-slow basis=progress remaining=40.0191s fresh=40.0009s bar=55.0009s probability=0.227401 threshold=0.25
 }

@@ -28,6 +28,6 @@ func ExampleExperience() {
 	fmt.Println("known kind:  ", night(kind, begin.Add(96*time.Hour), 250*time.Second))
 	fmt.Println("unknown kind:", night(nil, begin.Add(96*time.Hour), 250*time.Second))
 	// Output:
-	// known kind:   task=0 copy idle-slot basis=age remaining=1000s fresh=99.5s slot-seconds=1583.47 threshold=664.421 gain=900.5s avoid=0
+	// known kind:   task=0 copy idle-slot basis=age remaining=1000s fresh=99.5s slot-seconds=2111.29 threshold=856.694 gain=900.5s avoid=0
 	// unknown kind: task=0 keep no-progress remaining=? fresh=?
 }

@@ -127,6 +127,8 @@ func Example_startsAndEnds() {
 	fmt.Println(t.Ledger(), "budget holds", budget.Running())
 	// Output:
 	// 02:10 one more copy of task 8 on machine 0
+	// 03:00 one more copy of task 8 on machine 2
+	// 03:10 task 8 is done, attempt 2 is overtaken
 	// 03:10 task 8 is done, attempt 0 is overtaken
-	// started=13 finished=12 copies=1 won=1 used=850s wasted=130s budget holds 0
+	// started=14 finished=12 copies=2 won=1 lost=1 used=860s wasted=140s budget holds 0
 }

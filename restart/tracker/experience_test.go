@@ -183,7 +183,7 @@ func TestPhasesOfAKindShareTheBound(t *testing.T) {
 	for _, tr := range open {
 		copies += tr.Ledger().Copies
 	}
-	assert.Equal(t, 3, copies, "a fourth trial could lose more than the bound allows")
+	assert.Equal(t, 4, copies, "a fifth trial could lose more than the bound allows")
 	assert.Positive(t, x.stakes)
 	for _, tr := range open {
 		tr.Close(second(6260))
@@ -406,7 +406,7 @@ func TestAStreamHasNoLastWave(t *testing.T) {
 		require.NoError(t, err)
 		d := asked(tr, 9000, 9110)
 		assert.Equal(t, stream, tr.Phase().Stream)
-		price := map[bool]float64{false: 2, true: .5}[stream]
+		price := map[bool]float64{false: 3, true: .5}[stream]
 		assert.InDelta(t, (1+price)*d.Remaining.Seconds(), d.Value, 1, "a second of time costs less in a stream: %v", d)
 	}
 }

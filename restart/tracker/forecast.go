@@ -314,11 +314,7 @@ func (f *forecast) foresee(w stint, a *attemptState, i int, to *restart.Attempt)
 		p := f.predict(a, to.Elapsed, to.Remaining, scale)
 		p.Even = m.believesEven(&a.trail)
 		p.Expected = p.Expected || f.standsOut(w, a, p.Total)
-		curve := &m.curve
-		if m.onSuspects { // run times on other machines do not predict the time on a suspect machine
-			curve, p.Expected = nil, true
-		}
-		if m.shape.Outlook(&left.outlook, p, curve) {
+		if m.shape.Outlook(&left.outlook, p, &m.curve) {
 			to.Left, to.Basis = &left.outlook, restart.ByProgress
 			if left.outlook.Early() {
 				to.Basis = restart.ByEarlyProgress
@@ -390,12 +386,12 @@ func (f *forecast) predict(a *attemptState, age, left time.Duration, scale float
 // have more than two attempts. The number is a choice.
 const maxForeseen = 8
 
-// scale returns how many times longer a task of the given work takes than a task of the mean work. Before fewEnds
+// scale returns how many times longer a task of the given work takes than a task of the mean work. Before EnoughEnds
 // attempts have ended with success, scale returns at least 1. Otherwise, a small task would too easily seem slow for
 // its size.
 func (f *forecast) scale(work float64) float64 {
 	e := f.rates.Work(work) / f.rates.Work(f.ages.meanWork)
-	if f.rates.Overhead() == 0 && f.book.successes < fewEnds {
+	if f.rates.Overhead() == 0 && f.book.successes < survival.EnoughEnds {
 		e = max(e, 1)
 	}
 	if !(e > 0 && num.Finite(e)) {
@@ -406,13 +402,12 @@ func (f *forecast) scale(work float64) float64 {
 
 // fresh returns the time of a new attempt (t_new) of a task. W is the work that the attempt would have to do.
 // Location is how many times longer it would take on its machine than on an average machine. Oldest is the age of the
-// task's oldest attempt. Leaves says that all attempts of the task run on suspect machines, and that the new attempt
-// would run elsewhere.
+// task's oldest attempt.
 //
 // The time is predicted from samples of unit times, which are times for a unit of work. Own lists the samples of the
 // task's own attempts. These are left out: fresh stores the distribution of all other samples in others.
 func (f *forecast) fresh(
-	w stint, location float64, oldest time.Duration, leaves bool, own []int, others *estimate.PeerTimes,
+	w stint, location float64, oldest time.Duration, own []int, others *estimate.PeerTimes,
 ) estimate.Fresh {
 	n := estimate.Fresh{Work: f.rates.Work(float64(w)), Lag: f.lag.mean(), Location: location}
 	if f.rates.Known() {
@@ -428,9 +423,6 @@ func (f *forecast) fresh(
 			m.fresh = new(survival.Without)
 		}
 		m.fresh.Set(&m.curve, oldest.Seconds()/scale)
-		if leaves && m.withoutSuspects != nil {
-			m.fresh.Set(m.withoutSuspects, 0)
-		}
 		n.UnitTime, n.Work = m.fresh, scale
 	}
 	return n

@@ -112,8 +112,6 @@ func (j *judge) decide(task int32, machine int, p *restart.Phase) verdict {
 func (j *judge) fillTask(view *restart.Task, task int32, machine int) {
 	b, f := j.book, j.forecast
 	s := &b.tasks[task]
-	onSuspects := j.fleet.leavesSuspects(b, s, machine)
-	f.ages.onSuspects = onSuspects && f.ages.hasCurve()
 	attempts, leastResumed, oldest := j.attempts[:0], part(mostPart), time.Duration(0)
 	var samples [maxForeseen]int
 	for i := s.newest; i != none; i = b.attempts.all[i].next {
@@ -156,9 +154,10 @@ func (j *judge) fillTask(view *restart.Task, task int32, machine int) {
 		location = j.exchanged(s, location)
 	}
 	own, rest := samples[:min(len(attempts), len(samples))], s.stint(b.saved(s))
-	view.Fresh = f.fresh(rest, location, oldest, onSuspects, own, &j.others)
+	view.Fresh = f.fresh(rest, location, oldest, own, &j.others)
 	if j.trials.on {
 		view.Longest = f.longest(rest)
+		onSuspects := j.fleet.leavesSuspects(b, s, machine)
 		for i := range attempts {
 			if a := &attempts[i]; onSuspects && a.Remaining != estimate.Unknown {
 				a.Location = j.blamedLocation(a.Location, num.Add(a.Elapsed, a.Remaining).Seconds(), view.Fresh)
@@ -271,18 +270,14 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 	if left == estimate.Unknown {
 		return false
 	}
-	o, onSuspects := restart.Outline{Age: age}, j.fleet.leavesSuspects(b, s, askNone)
-	prediction, curve := f.predict(a, age, left, f.scale(float64(w))), &m.curve
-	// These are the same conditions as in foresee.
+	o, prediction := restart.Outline{Age: age}, f.predict(a, age, left, f.scale(float64(w)))
+	// This is the same condition as in foresee.
 	prediction.Expected = prediction.Expected || f.standsOut(w, a, prediction.Total)
-	if onSuspects && m.hasCurve() { // the same condition as in foresee
-		prediction.Expected, curve = true, nil
-	}
 	known := false
-	o.Left, known = m.shape.AtMost(prediction, curve)
+	o.Left, known = m.shape.AtMost(prediction, &m.curve)
 	if !known && m.believesEven(&a.trail) {
 		prediction.Even = true // with Even, AtMost has an answer more often, and its answers are the same
-		o.Left, known = m.shape.AtMost(prediction, curve)
+		o.Left, known = m.shape.AtMost(prediction, &m.curve)
 	}
 	if !known || o.Left > 0 && p.Tasks < boundsFrom || p.Stuck(f.longest(s.stint(b.saved(s)))) {
 		return false
@@ -291,12 +286,12 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 		o.Location = j.fleet.location(b, task, machine)
 	}
 	own, location := [1]int{int(a.sample)}, j.exchanged(s, j.fleet.location(b, task, askNone))
-	o.Fresh = f.fresh(s.stint(b.saved(s)), location, age, onSuspects, own[:], &j.others)
+	o.Fresh = f.fresh(s.stint(b.saved(s)), location, age, own[:], &j.others)
 	fresh := o.Fresh.Expected()
 	if fresh == estimate.Unknown {
 		return false
 	}
-	if onSuspects { // o.Left is at least t_rem, so this factor is at least the factor of a full decision
+	if j.fleet.leavesSuspects(b, s, askNone) { // o.Left is at least t_rem, so this factor is at least the factor of a full decision
 		o.Location = j.blamedLocation(o.Location, age.Seconds()+o.Left, o.Fresh)
 	}
 	value, threshold, sure := j.leastCost.NotSlow(&o, p)
@@ -304,7 +299,7 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 		return false
 	}
 	basis := restart.ByProgress
-	if !prediction.Expected && curve.Ends() < survival.EnoughEnds { // too few ends to trust the prediction from progress
+	if !prediction.Expected && m.curve.Ends() < survival.EnoughEnds { // too few ends to trust the prediction from progress
 		left, _ = num.Duration(o.Left)
 		basis = restart.ByEarlyProgress
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/internal/snapshot"
@@ -16,7 +15,7 @@ import (
 )
 
 // snapshotVersion is the version of the format of snapshots. Restore rejects any other version.
-const snapshotVersion = 24
+const snapshotVersion = 25
 
 // AppendBinary appends a snapshot of the tracker to dst. The snapshot contains all facts that the tracker has from
 // events. It does not contain the parts that the host supplies, which [Restore] gets as arguments. AppendBinary fails
@@ -325,14 +324,6 @@ func (f *forecast) code(c *snapshot.Codec) {
 	}
 	c.Part(m.shape)
 	c.Part(&m.curve)
-	suspects := m.withoutSuspects != nil
-	c.Bool(&suspects)
-	if suspects {
-		if c.Reading() {
-			m.withoutSuspects = new(survival.Curve)
-		}
-		c.Part(m.withoutSuspects)
-	}
 	c.Duration(&m.fittedAt)
 	c.Number(&m.endedShown, 0, snapshot.Any)
 	c.Number(&m.endedEven, 0, m.endedShown)

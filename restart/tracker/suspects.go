@@ -9,8 +9,7 @@ import (
 // A machine is suspect if far more of its attempts are overdue than chance explains, given how many attempts have
 // ended there. An attempt is overdue if its predicted total time is more than 1.5 times the median. If attempts
 // report no progress, the ages of attempts on suspect machines do not show how long an attempt takes elsewhere. So
-// for a task on suspect machines, the time of a new attempt (t_new) is predicted from the ages of attempts on other
-// machines.
+// the blame for a slow attempt falls on its machine: see judge.blamedLocation.
 
 const (
 	// An attempt is overdue if its predicted total time is more than this number of median times.
@@ -23,10 +22,9 @@ const (
 	hardlyChance = 1. / 50
 )
 
-// findSuspects finds the suspect machines: machines with far more slow attempts than chance explains. If there are
-// any, and no attempt reports progress, it also fits a curve of run times without the attempts on these machines.
+// findSuspects finds the suspect machines: machines with far more slow attempts than chance explains.
 func (f *forecast) findSuspects() {
-	list, m, found := f.fleet.machines, &f.ages, false
+	list := f.fleet.machines
 	for i := range list {
 		list[i].overdue, list[i].suspect = 0, false
 	}
@@ -49,18 +47,7 @@ func (f *forecast) findSuspects() {
 	share := (overdue + float64((1-f.rates.CDF(late))*ended)) / (running + ended)
 	for i := range list {
 		list[i].suspect = list[i].isSuspect(share, len(list))
-		found = found || list[i].suspect
 	}
-	if !found || f.reported {
-		return
-	}
-	if m.withoutSuspects == nil {
-		m.withoutSuspects = &survival.Curve{Silent: true}
-	}
-	m.withoutSuspects.Reset()
-	f.addEnded(m.withoutSuspects)
-	f.addRunning(m.withoutSuspects, true)
-	m.withoutSuspects.Fit()
 }
 
 // secondsPerUnit returns the predicted total time of an attempt, divided by its work, in seconds for each unit of

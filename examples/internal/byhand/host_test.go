@@ -50,11 +50,11 @@ func ExampleHost() {
 	h.Finish(120*time.Second, copied)
 	fmt.Println("trials won and lost:", h.Trials.Won, h.Trials.Lost, "risk:", h.Trials.AtRisk)
 	// Output:
-	// task 0 keep not-slow basis=progress remaining=83.6822s fresh=100s slot-seconds=250.145 threshold=295.585
-	// task 1 keep not-slow basis=progress remaining=78.7011s fresh=97.619s slot-seconds=235.256 threshold=278.817
-	// task 2 keep not-slow basis=progress remaining=89.1876s fresh=100.167s slot-seconds=266.602 threshold=311.008
-	// task 3 copy idle-slot basis=progress remaining=815.902s fresh=275.125s slot-seconds=2438.92 threshold=930.105 gain=540.776s avoid=3
-	// task 3 kill not-worth-slot attempt=0 basis=progress remaining=83.6822s fresh=240.1s saved-slot-seconds=84.5876 threshold=20 on machine 3
+	// task 0 keep not-slow basis=progress remaining=83.6822s fresh=100s slot-seconds=333.527 threshold=375.78
+	// task 1 keep not-slow basis=progress remaining=78.7011s fresh=97.619s slot-seconds=313.674 threshold=354.784
+	// task 2 keep not-slow basis=progress remaining=89.1876s fresh=100.167s slot-seconds=355.47 threshold=395.138
+	// task 3 copy idle-slot basis=progress remaining=815.902s fresh=275.125s slot-seconds=3251.89 threshold=1212.19 gain=540.776s avoid=3
+	// task 3 kill not-worth-slot attempt=0 basis=progress remaining=83.6822s fresh=240.1s saved-slot-seconds=84.5504 threshold=20 on machine 3
 	// trials won and lost: 1 0 risk: 0s
 }
 

@@ -45,7 +45,7 @@ func (greedy) Decide(t restart.Task, p restart.Phase) (d restart.Decision) {
 		shows = (2*p.Interval + t.Fresh.Lag).Seconds()
 	}
 	d.Measure = restart.LostSlotSeconds
-	d.Value = .03*float64(p.Tasks)*typical.Seconds() + 3*shows
+	d.Value = .03*float64(p.Tasks)*typical.Seconds() + 4*shows
 	if !silent {
 		d.Value = max(d.Value, left.Seconds())
 	}
