@@ -234,8 +234,8 @@ const (
 	// restart/engine and the answers of a tracker to the end of a task give this reason; no policy does.
 	Overtaken
 
-	// NoProgress: the remaining time is not known, because no attempt of the phase has reported progress. The
-	// policies LeastCost, Spark, Flink, Dryad and MapReduce do not need progress reports.
+	// NoProgress: the remaining time is not known, because no attempt of the phase has reported progress. Mantri needs
+	// progress reports.
 	NoProgress
 	// BadUnits: the progress reports and the sizes of the tasks seem to be in different units. An attempt has
 	// reported more work than its task has, or attempts have ended after reporting hardly any work. Only a tracker
@@ -264,9 +264,9 @@ const (
 	// LossBound: trials are copies and restarts of slow tasks. This trial might lose more slot time than all trials
 	// together may still lose. See [Limits].
 	LossBound
-	// NotWorthSlot: several attempts of the task run, and this attempt will probably not end first. It is killed, so
-	// that its slot is free for other work.
-	NotWorthSlot
+	// CopyFaster: the old attempt of a task is killed, because its copy has shown that it will probably end first. So the
+	// old attempt had bad luck, or its machine is slow.
+	CopyFaster
 	// NotRestartable: the host has said that the task must not be killed and run again (Task.NoRestart).
 	NotRestartable
 	// CopiesSpent: the task has already had as many copies as the limits allow.
@@ -274,6 +274,11 @@ const (
 	// BeatenMachine: the last attempt on the machine that asks for work was overtaken by a copy on another machine.
 	// Few tasks wait, so these tasks wait for a slot on another machine. Only a tracker gives this reason.
 	BeatenMachine
+	// NoFaster: a copy is killed, because it has shown that it will probably not end before the older attempt. So the task
+	// is probably long by itself.
+	NoFaster
+	// BadMachine: the task is restarted, because attempts take far longer on its machine than elsewhere.
+	BadMachine
 )
 
 var reasonNames = [...]string{
@@ -282,8 +287,8 @@ var reasonNames = [...]string{
 	"tasks-waiting", "no-free-slot", "enough-attempts", "copy-too-recent", "restarts-spent", "cap-reached", "budget-spent",
 	"not-eligible", "slow-machine", "same-machine", "nothing-to-do", "not-running", "disabled", "overtaken",
 	"no-progress", "bad-units", "unlikely", "leaving", "cloned", "bad-answer", "furthest-on",
-	"unproven", "held", "loss-bound", "not-worth-slot", "not-restartable", "copies-spent",
-	"beaten-machine",
+	"unproven", "held", "loss-bound", "copy-faster", "not-restartable", "copies-spent",
+	"beaten-machine", "no-faster", "bad-machine",
 }
 
 // String returns the reason's name.

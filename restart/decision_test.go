@@ -28,7 +28,7 @@ func TestNamesAreCompleteAndDistinct(t *testing.T) {
 		seen[a.String()] = true
 	}
 	assert.Equal(t, "Action(5)", (restart.Start + 1).String())
-	for r := restart.NoReason; r <= restart.BeatenMachine; r++ {
+	for r := restart.NoReason; r <= restart.BadMachine; r++ {
 		assert.Regexp(t, `^[a-z-]+$`, r.String())
 		assert.False(t, seen[r.String()], "two values have the name %v", r)
 		seen[r.String()] = true
@@ -38,7 +38,7 @@ func TestNamesAreCompleteAndDistinct(t *testing.T) {
 		assert.False(t, seen[m.String()], "two values have the name %v", m)
 		seen[m.String()] = true
 	}
-	assert.Equal(t, "Reason("+strconv.Itoa(int(restart.BeatenMachine)+1)+")", (restart.BeatenMachine + 1).String())
+	assert.Equal(t, "Reason("+strconv.Itoa(int(restart.BadMachine)+1)+")", (restart.BadMachine + 1).String())
 }
 
 // Hosts log and store the names and the numbers, so they never change.
@@ -50,7 +50,7 @@ func TestNamesAreStable(t *testing.T) {
 		17: "copy-too-recent", 18: "restarts-spent", 19: "cap-reached", 20: "budget-spent", 21: "not-eligible",
 		22: "slow-machine", 23: "same-machine", 24: "nothing-to-do", 25: "not-running", 26: "disabled", 27: "overtaken", 28: "no-progress",
 		29: "bad-units", 30: "unlikely", 31: "leaving", 32: "cloned", 33: "bad-answer", 34: "furthest-on", 35: "unproven", 36: "held",
-		37: "loss-bound", 38: "not-worth-slot", 39: "not-restartable", 40: "copies-spent", 41: "beaten-machine",
+		37: "loss-bound", 38: "copy-faster", 39: "not-restartable", 40: "copies-spent", 41: "beaten-machine", 42: "no-faster", 43: "bad-machine",
 	} {
 		assert.Equal(t, want, r.String())
 	}
@@ -95,7 +95,7 @@ func TestADecisionReadsBackFromJSONAndGob(t *testing.T) {
 			task.PastMachines = append(task.PastMachines, int(rng.Int64()>>rng.IntN(63)))
 		}
 		d := restart.Decision{
-			Action: restart.Action(rng.IntN(5)), Reason: restart.Reason(rng.IntN(int(restart.BeatenMachine) + 1)),
+			Action: restart.Action(rng.IntN(5)), Reason: restart.Reason(rng.IntN(int(restart.BadMachine) + 1)),
 			Basis: restart.Basis(rng.IntN(4)), Remaining: span(), Fresh: span(), Bar: span(), Gain: span(),
 			Avoid: restart.Avoid(task, restart.Phase{}),
 		}

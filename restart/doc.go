@@ -41,8 +41,8 @@
 //
 // 3. The first trial is a copy, because two attempts of one task show the cause. The slower attempt is killed.
 //
-//	3_copy_faster   kill not-worth-slot attempt=0 saved-slot-seconds=82.8697 threshold=20
-//	3_copy_as_slow  kill not-worth-slot attempt=1 saved-slot-seconds=772.315 threshold=20
+//	3_copy_faster   kill copy-faster attempt=0 saved-slot-seconds=82.8697 threshold=20
+//	3_copy_as_slow  kill no-faster attempt=1 saved-slot-seconds=772.315 threshold=20
 //
 // 4. An attempt is killed without a copy only after enough trials were won: three, or twice the number of lost trials
 // if that is more.
@@ -78,10 +78,17 @@
 //	copies-spent      past-copies         copies of the task so far; most copies
 //	enough-attempts   running-attempts    attempts of the task that run; most attempts
 //
-// The reasons no-free-slot, not-eligible, not-restartable, furthest-on, no-estimate and no-progress have no numbers.
+// The reasons no-free-slot, not-eligible, not-restartable, furthest-on and no-estimate have no numbers.
 //
-// A kill has the reason not-worth-slot. The first number is the slot time that the kill saves, and the threshold is the
-// least slot time that it must save.
+// The reason of a kill says which cause the two attempts have shown: copy-faster, if the old attempt is killed, or
+// no-faster, if the copy is killed. The first number is the slot time that the kill saves, and the threshold is the least
+// slot time that it must save. A restart with the reason bad-machine prints the factor by which attempts take longer on the
+// machine, and the factor from which a machine is bad.
+//
+// Three more fields are about the new attempt. The field fresh is the time that a new attempt is expected to take. In the
+// costs, a new attempt that turns out slow is replaced in turn, so the costs can be less than fresh suggests. The field gain
+// is the remaining time less fresh. The field avoid lists machines on which the new attempt should not run, because an
+// attempt of the task runs or ran there, or because they are slow.
 //
 // [Measure] lists the measures of all policies. [Decision.Sentence] returns a decision as a sentence:
 //

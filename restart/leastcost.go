@@ -102,7 +102,7 @@ func (c LeastCost) Decide(t Task, p Phase) (d Decision) {
 	d.Won, d.Tried = p.Trials.Counts()
 	var w weights
 	w.stakes = stakesOf(&t, &p)
-	if d.estimates(w.fastest, &t, &p) {
+	if d.estimates(w.fastest, &t) {
 		w.fill(&c, &t, &p)
 		w.choose(&d, &t, &p)
 	}
@@ -118,12 +118,10 @@ func (c LeastCost) Decide(t Task, p Phase) (d Decision) {
 
 // estimates sets the remaining time (t_rem) of the fastest attempt and the expected time of a new attempt, E(t_new),
 // in a decision. It reports whether both are known. The attempt is nil if no t_rem is known.
-func (d *Decision) estimates(fastest *Attempt, t *Task, p *Phase) bool {
+func (d *Decision) estimates(fastest *Attempt, t *Task) bool {
 	d.Reason, d.Remaining, d.Fresh = NoEstimate, estimate.Unknown, t.Fresh.Expected()
 	if fastest != nil {
 		d.Remaining, d.Basis = max(0, fastest.Remaining), fastest.Basis
-	} else if p.Silent {
-		d.Reason = NoProgress
 	}
 	return fastest != nil && d.Fresh != estimate.Unknown
 }
@@ -192,8 +190,12 @@ func (w *weights) cheapest(bar float64) (best *candidate) {
 func (w *weights) take(d *Decision, c *candidate, p *Phase, keep float64) {
 	d.Action, d.Attempt = c.Action, c.attempt
 	switch {
+	case c.Action == Kill && c.attempt == w.ranks.oldest:
+		d.because(CopyFaster, SavedSlotSeconds, keep-c.cost, marginPeriods*w.interval)
 	case c.Action == Kill:
-		d.because(NotWorthSlot, SavedSlotSeconds, keep-c.cost, marginPeriods*w.interval)
+		d.because(NoFaster, SavedSlotSeconds, keep-c.cost, marginPeriods*w.interval)
+	case c.Action == Restart && !w.guess && w.fastest.Left != nil:
+		d.because(BadMachine, SlowFactor, 1/w.moved, badPlace)
 	case c.Action == Restart:
 		d.because(FreshSooner, SlotSeconds, keep, c.cost)
 	case p.Waiting > 0:

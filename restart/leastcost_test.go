@@ -104,11 +104,12 @@ func TestTheSlowerOfTwoAttemptsIsKilled(t *testing.T) {
 	d := decide(task, waiting)
 	assert.Equal(t, restart.Kill, d.Action)
 	assert.Equal(t, 1, d.Attempt)
+	assert.Equal(t, restart.NoFaster, d.Reason)
 
 	task.Attempts[1] = attempt(1, 30, 70)
 	d = decide(task, waiting)
 	assert.Equal(t, restart.Kill, d.Action)
-	assert.Equal(t, restart.NotWorthSlot, d.Reason)
+	assert.Equal(t, restart.CopyFaster, d.Reason)
 	assert.Zero(t, d.Attempt)
 
 	task.Restarts = 3
@@ -141,7 +142,7 @@ func TestASilentCopyIsKilledByItsCost(t *testing.T) {
 	d := decide(silentPair(500, 150), waiting)
 	assert.Equal(t, restart.Kill, d.Action)
 	assert.Equal(t, 1, d.Attempt)
-	assert.Equal(t, restart.NotWorthSlot, d.Reason)
+	assert.Equal(t, restart.NoFaster, d.Reason)
 	assert.Greater(t, d.Value, 20.)
 	assert.NotEqual(t, restart.Kill, decide(silentPair(500, 140), waiting).Action, "1.5 x 96 s, the quantile 0.3 of t_new")
 	assert.NotEqual(t, restart.Kill, decide(silentPair(800, 190), waiting).Action, "a quarter of 800 s is longer")
@@ -294,8 +295,13 @@ func TestABadMachineNeedsNoProofAndHasNoBound(t *testing.T) {
 		want     restart.Action
 	}{{2.9, restart.Keep}, {3.1, restart.Restart}} {
 		task.Attempts[0].Location = at.location
-		assert.Equal(t, at.want, decide(task, phase).Action, "with the location factor %v", at.location)
-		d := restart.Hold(restart.Decision{Action: restart.Copy}, task, phase)
+		d := decide(task, phase)
+		assert.Equal(t, at.want, d.Action, "with the location factor %v", at.location)
+		if d.Action == restart.Restart {
+			assert.Equal(t, restart.BadMachine, d.Reason)
+			assert.Equal(t, restart.Compare(restart.SlowFactor, 3.1, 3), d.Comparison)
+		}
+		d = restart.Hold(restart.Decision{Action: restart.Copy}, task, phase)
 		assert.Equal(t, at.want == restart.Restart, d.Action == restart.Copy)
 	}
 	task.Fresh.Location = 1.5
@@ -391,7 +397,7 @@ func TestLeastCostActsOnlyIfItSaves(t *testing.T) {
 	for _, why := range []restart.Reason{
 		restart.FreshSooner, restart.SavesResources, restart.IdleSlot, restart.NotSlow, restart.TooYoung,
 		restart.NoFreeSlot, restart.EnoughAttempts, restart.CopyTooRecent, restart.RestartsSpent, restart.NotEligible,
-		restart.Unproven, restart.NotWorthSlot, restart.NotRestartable, restart.CopiesSpent, restart.FurthestOn,
+		restart.Unproven, restart.CopyFaster, restart.NoFaster, restart.NotRestartable, restart.CopiesSpent, restart.FurthestOn,
 	} {
 		assert.Positive(t, reasons[why], "%v is tested", why)
 	}

@@ -138,7 +138,13 @@ func (m Mantri) Decide(t Task, p Phase) (d Decision) {
 	}
 	v := m.look(t.Attempts, p.Interval)
 	keep := max(m.FastestKept, t.Clones)
-	if v.prunes(&d, t.Attempts, keep) || !d.estimates(v.fastest, &t, &p) {
+	if v.prunes(&d, t.Attempts, keep) {
+		return d
+	}
+	if !d.estimates(v.fastest, &t) {
+		if v.fastest == nil && p.Silent {
+			d.Reason = NoProgress
+		}
 		return d
 	}
 	if p.Waiting <= 0 && p.FreeSlots > 0 && !t.NoCopy && m.MaxCopies != Off {

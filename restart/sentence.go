@@ -92,10 +92,12 @@ var causes = [...]string{
 	Unproven:       "earlier trials do not yet show that it would pay",
 	Held:           "nothing has begun or ended for long, and it can get no copy",
 	LossBound:      "trials must not lose too much",
-	NotWorthSlot:   "it is not worth its slot beside the other attempt",
+	CopyFaster:     "its copy is faster and will probably end first, so it had bad luck or a slow machine",
 	NotRestartable: "it must not be killed and run again",
 	CopiesSpent:    "it must not be copied again",
 	BeatenMachine:  "the last attempt on the machine that is free was the slower of two, and other slots come free soon",
+	NoFaster:       "it is no faster than the older attempt, so the task is probably long by itself",
+	BadMachine:     "attempts take far longer on its machine than elsewhere",
 }
 
 // measures contains the part of a sentence that explains each comparison. {value} and {threshold} are replaced by the

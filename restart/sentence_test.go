@@ -44,7 +44,7 @@ func TestEachActionReasonAndMeasureHasASentence(t *testing.T) {
 	for a := restart.Keep; a <= restart.Start; a++ {
 		check(restart.Decision{Action: a})
 	}
-	for r := restart.NoReason + 1; r <= restart.BeatenMachine; r++ {
+	for r := restart.NoReason + 1; r <= restart.BadMachine; r++ {
 		check(restart.Decision{Reason: r, Remaining: 2 * time.Second, Fresh: time.Second})
 	}
 	for m := restart.NoMeasure + 1; m <= restart.WaitingTasks; m++ {
@@ -67,8 +67,8 @@ func TestSentencesSayTheirNumbersWithUnits(t *testing.T) {
 			Reason: restart.NotSlow, Remaining: 41234 * time.Millisecond, Bar: time.Hour,
 		},
 		"kept: the budget for copies is spent": {Reason: restart.BudgetSpent, Remaining: time.Hour, Bar: minute},
-		"killed: it is not worth its slot beside the other attempt; that saves 16.7 min of slot time, and must save 0.5 s": {
-			Action: restart.Kill, Reason: restart.NotWorthSlot, Comparison: restart.Compare(restart.SavedSlotSeconds, 999.7, .5),
+		"killed: it is no faster than the older attempt, so the task is probably long by itself; that saves 16.7 min of slot time, and must save 0.5 s": {
+			Action: restart.Kill, Reason: restart.NoFaster, Comparison: restart.Compare(restart.SavedSlotSeconds, 999.7, .5),
 		},
 	} {
 		assert.Equal(t, want, d.Sentence())
@@ -144,7 +144,7 @@ func TestSentencesHaveThreeDigitsAndAUnitThatFits(t *testing.T) {
 func TestADecisionThatPrintsIsValidJSON(t *testing.T) {
 	task := restart.Task{Attempts: make([]restart.Attempt, 1)}
 	for _, d := range []restart.Decision{
-		{Action: restart.Start + 1}, {Action: restart.Copy, Reason: restart.BeatenMachine + 1}, {Basis: restart.ByEarlyProgress + 1},
+		{Action: restart.Start + 1}, {Action: restart.Copy, Reason: restart.BadMachine + 1}, {Basis: restart.ByEarlyProgress + 1},
 		{Comparison: restart.Comparison{Measure: restart.WaitingTasks + 1}}, {Comparison: restart.Comparison{Value: 1}},
 		{Comparison: restart.Comparison{Measure: restart.RunSeconds, Value: math.NaN()}},
 		{Comparison: restart.Comparison{Measure: restart.RunSeconds, Threshold: math.Inf(1)}},

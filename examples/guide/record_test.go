@@ -33,5 +33,5 @@ func ExampleRecord() {
 	// 0s start task=1 machine=8
 	// 40s finish task=0 attempt=0
 	// 50s decide task=1
-	//     keep no-progress remaining=? fresh=?
+	//     keep no-estimate remaining=? fresh=?
 }

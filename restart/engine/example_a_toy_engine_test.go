@@ -96,7 +96,7 @@ func Example() {
 	// 0s submit 5.0 on eve
 	// 5s submit 2.1 on ann not on eve: copy idle-slot basis=progress remaining=38.4915s fresh=14s slot-seconds=157.828 threshold=58.2525 gain=24.4915s avoid=2
 	// 5s submit 5.1 on bob not on eve: copy idle-slot basis=progress remaining=38.4915s fresh=14s slot-seconds=157.828 threshold=58.2525 gain=24.4915s avoid=2
-	// 6s cancel 5.0 on eve: kill not-worth-slot attempt=0 basis=progress remaining=4.124s fresh=12.5001s saved-slot-seconds=4.14257 threshold=2
-	// 6s cancel 2.0 on eve: kill not-worth-slot attempt=0 basis=progress remaining=4.124s fresh=12.5009s saved-slot-seconds=4.13314 threshold=2 won=1 tried=1
+	// 6s cancel 5.0 on eve: kill copy-faster attempt=0 basis=progress remaining=4.124s fresh=12.5001s saved-slot-seconds=4.14257 threshold=2
+	// 6s cancel 2.0 on eve: kill copy-faster attempt=0 basis=progress remaining=4.124s fresh=12.5009s saved-slot-seconds=4.13314 threshold=2 won=1 tried=1
 	// 6 tasks finished: map[0:0.0 1:1.0 2:2.1 3:3.0 4:4.0 5:5.1]
 }

@@ -27,7 +27,7 @@ func replay(t *testing.T, text string, o Options) string {
 func TestReplayRewritesAnswersOnly(t *testing.T) {
 	before := `# A title.
 
-phase  tasks=2 slots=2 interval=1s   # the policy is Mantri
+phase  tasks=2 slots=2 interval=1s   # the default policy
 0.0s start machine=4 task=1  # first
     keep not-slow
     kill slower-attempt attempt=7
@@ -38,11 +38,11 @@ phase  tasks=2 slots=2 interval=1s   # the policy is Mantri
 # the end`
 	want := `# A title.
 
-phase  tasks=2 slots=2 interval=1s   # the policy is Mantri
+phase  tasks=2 slots=2 interval=1s   # the default policy
 0.0s start machine=4 task=1  # first
 
 1m decide task=1
-    keep no-progress remaining=? fresh=?
+    keep no-estimate remaining=? fresh=?
   # a remark
 # the end
 `

@@ -29,5 +29,5 @@ func ExampleExperience() {
 	fmt.Println("unknown kind:", night(nil, begin.Add(96*time.Hour), 250*time.Second))
 	// Output:
 	// known kind:   task=0 copy idle-slot basis=age remaining=1000s fresh=99.5s slot-seconds=2111.29 threshold=856.694 gain=900.5s avoid=0
-	// unknown kind: task=0 keep no-progress remaining=? fresh=?
+	// unknown kind: task=0 keep no-estimate remaining=? fresh=?
 }

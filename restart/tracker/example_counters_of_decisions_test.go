@@ -26,6 +26,6 @@ func ExampleTracker_Decisions() {
 		fmt.Printf("decisions{action=%q, reason=%q} %d\n", d.Action, d.Reason, n)
 	}
 	// Output:
-	// decisions{action="keep", reason="no-progress"} 6
+	// decisions{action="keep", reason="no-estimate"} 6
 	// decisions{action="start", reason="next-waiting"} 2
 }

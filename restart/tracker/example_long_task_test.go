@@ -36,6 +36,6 @@ func ExampleTracker_longTask() {
 	fmt.Println("trials:", tried, "won:", won)
 	// Output:
 	// copy
-	// attempt 1 of task 3 killed: it is not worth its slot beside the other attempt; that saves 729 s of slot time, and must save 20 s
+	// attempt 1 of task 3 killed: it is no faster than the older attempt, so the task is probably long by itself; that saves 729 s of slot time, and must save 20 s
 	// trials: 1 won: 0
 }

@@ -64,6 +64,6 @@ func ExampleTracker() {
 	// task=3 copy saves-resources basis=early-progress remaining=90s fresh=20s slot-seconds=135 threshold=75.25 gain=70s avoid=3
 	// machine 0 task=3 copy saves-resources basis=progress remaining=859.799s fresh=20s slot-seconds=1286.84 threshold=358.685 gain=839.799s avoid=3
 	// machine 1 task=4 start next-waiting
-	// task=3 kill not-worth-slot attempt=0 basis=progress remaining=14.681s fresh=20s saved-slot-seconds=24.2997 threshold=16
+	// task=3 kill copy-faster attempt=0 basis=progress remaining=14.681s fresh=20s saved-slot-seconds=24.2997 threshold=16
 	// finished 5 copies 1 used 2m18s wasted 38s
 }

@@ -55,7 +55,7 @@ func asked(tr *Tracker, from, to float64) restart.Decision {
 // slow.
 func TestAPhaseOfOneTaskUsesItsKind(t *testing.T) {
 	x := new(Experience)
-	assert.Equal(t, restart.NoProgress, asked(stage(t, x, 1), 0, 500).Reason, "the kind has no run times yet")
+	assert.Equal(t, restart.NoEstimate, asked(stage(t, x, 1), 0, 500).Reason, "the kind has no run times yet")
 	for i := range 4 {
 		runs(stage(t, x, 2), 1000*float64(i), 100, 110)
 	}
@@ -65,7 +65,7 @@ func TestAPhaseOfOneTaskUsesItsKind(t *testing.T) {
 	assert.Equal(t, restart.Copy, d.Action)
 	assert.Equal(t, restart.ByAge, d.Basis)
 	assert.Less(t, d.Fresh, 210*time.Second, "the task is long with a probability of one in four")
-	assert.Equal(t, restart.NoProgress, asked(stage(t, nil, 1), 5000, 5250).Reason)
+	assert.Equal(t, restart.NoEstimate, asked(stage(t, nil, 1), 5000, 5250).Reason)
 }
 
 // If works are known, run times per unit of work are compared. Run times with known works and with unknown works are
@@ -77,7 +77,7 @@ func TestKnownAndUnknownWorksAreNotMixed(t *testing.T) {
 	}
 	assert.Equal(t, restart.NotSlow, asked(stage(t, x, 0, 60), 5000, 5180).Reason, "a task of this work takes 600 s")
 	assert.Equal(t, restart.Copy, asked(stage(t, x, 0, 6), 6000, 6180).Action, "a task of this work takes 60 s")
-	assert.Equal(t, restart.NoProgress, asked(stage(t, x, 1), 7000, 7250).Reason, "run times of known works do not count for a task of unknown work")
+	assert.Equal(t, restart.NoEstimate, asked(stage(t, x, 1), 7000, 7250).Reason, "run times of known works do not count for a task of unknown work")
 }
 
 // The tasks of a phase take longer than the tasks of earlier phases of its kind. After 16 own tasks, the phase's run

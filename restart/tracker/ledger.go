@@ -101,7 +101,7 @@ func (l Ledger) MarshalJSON() ([]byte, error) { return wire.JSON(l.wire) }
 func (l *Ledger) UnmarshalJSON(data []byte) error { return wire.Read(data, l, (*Ledger).wire) }
 
 // reasons is the number of values of restart.Reason.
-const reasons = restart.BeatenMachine + 1
+const reasons = restart.BadMachine + 1
 
 // counts contains how often each action was answered for each reason. It contains no zeros, and is in the order of
 // the actions, then of the reasons.

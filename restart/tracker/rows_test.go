@@ -138,9 +138,9 @@ func TestTooLargeUnitsAreDetected(t *testing.T) {
 	}
 }
 
-// A phase without reports has the reason no-progress, and not no-estimate.
+// Under Mantri a phase without reports has the reason no-progress, and not no-estimate.
 func TestAPhaseWithoutReportsSaysSo(t *testing.T) {
-	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second})
+	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second, Policy: restart.Mantri{}})
 	tr.Start(at(0), 0, 0)
 	tr.Start(at(0), 1, 1)
 	assert.Equal(t, restart.NoProgress, tr.Decide(at(100), 0).Reason)

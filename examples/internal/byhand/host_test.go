@@ -54,7 +54,7 @@ func ExampleHost() {
 	// task 1 keep not-slow basis=progress remaining=78.7011s fresh=97.619s slot-seconds=313.674 threshold=354.784
 	// task 2 keep not-slow basis=progress remaining=89.1876s fresh=100.167s slot-seconds=355.47 threshold=395.138
 	// task 3 copy idle-slot basis=progress remaining=815.902s fresh=275.125s slot-seconds=3251.89 threshold=1212.19 gain=540.776s avoid=3
-	// task 3 kill not-worth-slot attempt=0 basis=progress remaining=83.6822s fresh=240.1s saved-slot-seconds=84.5504 threshold=20 on machine 3
+	// task 3 kill copy-faster attempt=0 basis=progress remaining=83.6822s fresh=240.1s saved-slot-seconds=84.5504 threshold=20 on machine 3
 	// trials won and lost: 1 0 risk: 0s
 }
 
