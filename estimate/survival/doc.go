@@ -31,9 +31,6 @@
 // Both use the same curve and the same tail (the times beyond the longest time seen). So if all tasks have the same
 // age, no task looks slow.
 //
-// [Window] keeps the times of the last hour, or of another fixed period, for a scheduler whose runs are not grouped
-// into phases.
-//
 // # The shape of progress
 //
 // A task that reports half of its work done has seldom run for exactly half of its time. [Shape] learns two things
@@ -50,7 +47,7 @@
 //   - The product limit assumes that a killed task would have gone on like other tasks of its age. If a scheduler
 //     kills tasks because they are slow, this is false: these tasks would have taken longer. Then the curve predicts
 //     too short times.
-//   - Within a long window, tasks may become slower or faster with time.
+//   - Over a long time, tasks may become slower or faster with time.
 //   - The tail is a guess: see [TailIndex] and [OutlierIndex].
 //   - Before the first task has ended, every answer comes from the tail alone. After a few ends the answers are
 //     rough.

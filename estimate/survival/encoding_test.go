@@ -53,14 +53,11 @@ func TestRestoredShapeTrailAndCurveAnswerAsBefore(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	data, _ := new(survival.Shape).MarshalBinary()
 	f.Add(snapshottest.Body(data))
-	window, err := survival.NewWindow(survival.WindowConfig{Keep: time.Minute})
-	require.NoError(f, err)
+	var times survival.Curve
 	for i := range 4 {
-		window.End(time.Unix(int64(10+i), 0), window.Start(time.Unix(int64(i), 0)), i%2 == 0)
+		times.Observe(float64(10+i), i%2 == 0)
 	}
-	window.Start(time.Unix(20, 0))
-	window.Curve(time.Unix(30, 0))
-	data, _ = window.MarshalBinary()
+	data, _ = times.AppendBinary(nil)
 	f.Add(snapshottest.Body(data))
 	f.Add([]byte{2, 255, 255, 255, 255, 255, 255, 255, 255, 1})
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -76,14 +73,8 @@ func FuzzDecode(f *testing.F) {
 		var curve survival.Curve
 		if curve.UnmarshalBinary(data) == nil {
 			curve.Mean()
-		}
-		if window.UnmarshalBinary(data) == nil {
-			id := window.Start(time.Unix(1e9, 0))
-			window.Curve(time.Unix(2e9, 0)).Mean()
-			window.End(time.Unix(3e9, 0), id, true)
-			window.Drop(time.Unix(3e9, 0), 0)
-			again, _ := window.MarshalBinary()
-			require.NoError(t, new(survival.Window).UnmarshalBinary(again))
+			again, _ := curve.AppendBinary(nil)
+			require.NoError(t, new(survival.Curve).UnmarshalBinary(again))
 		}
 	})
 }

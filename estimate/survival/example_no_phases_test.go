@@ -11,29 +11,21 @@ import (
 
 // A host has no phases and no progress reports. Its jobs of the last hour take the place of a phase. It asks about a
 // job of three minutes, while other jobs take about a minute.
-func ExampleWindow() {
-	window, err := survival.NewWindow(survival.WindowConfig{Keep: time.Hour})
-	if err != nil {
-		fmt.Println(err)
-		return
+func ExampleCurve() {
+	const age = 180
+	var curve survival.Curve // the host fits a new curve now and then
+	for seconds := 55.; seconds < 64; seconds++ {
+		curve.Observe(seconds, true)
 	}
-	now := time.Unix(0, 0) // the time of the host's clock
-	slow := window.Start(now)
-	for range 9 {
-		window.Start(now) // these runs have the numbers 1 to 9
-	}
-	for id := 1; id <= 9; id++ {
-		window.End(now.Add(time.Duration(54+id)*time.Second), id, true)
-	}
-	now = now.Add(180 * time.Second)
+	curve.Observe(age, false)
+	curve.Fit()
 
-	curve, age := window.Curve(now), window.Age(now, slow)
-	left := survival.Residual{Curve: curve, Age: age}
+	left := survival.Residual{Curve: &curve, Age: age}
 	task := restart.Task{
 		Attempts: []restart.Attempt{{
-			Machine: -1, Elapsed: 3 * time.Minute, Remaining: time.Duration(left.Mean() * 1e9), Left: left, Basis: restart.ByAge,
+			Machine: -1, Elapsed: age * time.Second, Remaining: time.Duration(left.Mean() * 1e9), Left: left, Basis: restart.ByAge,
 		}},
-		Fresh: estimate.Fresh{UnitTime: survival.Without{Curve: curve, Age: age}, Work: 1},
+		Fresh: estimate.Fresh{UnitTime: survival.Without{Curve: &curve, Age: age}, Work: 1},
 	}
 	fmt.Println(restart.Decide(task, restart.Phase{Interval: 5 * time.Second, Slots: 4, FreeSlots: 3}))
 	// Output:

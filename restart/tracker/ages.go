@@ -7,6 +7,10 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
+// refitPart says when the survival curve is fitted again: as soon as more than 1/refitPart of the run times are new.
+// The number is a choice.
+const refitPart = 16
+
 // ages estimates how long attempts take from run times alone, without progress reports. It fits a survival curve to
 // the run times of attempts that have ended, of attempts that were killed, and of attempts that still run. It also
 // contains the shape of progress: which share of its time an attempt needs for which share of its work. If the policy
@@ -123,11 +127,11 @@ func (m *ages) addRunTime(a *attemptState, work, scale float64, age time.Duratio
 	}
 }
 
-// stale reports whether the survival curve of run times must be fitted again. This is so if more than one in sixteen
-// of its run times are new, or if an interval has passed since the last fit, because all running attempts have aged
+// stale reports whether the survival curve of run times must be fitted again. This is so if more than a part of its
+// run times (refitPart) is new, or if an interval has passed since the last fit, because all running attempts have aged
 // in that time. A curve that was never fitted is stale, too.
 func (m *ages) stale(now, interval time.Duration) bool {
-	return m.fittedAt == noTime || m.newRunTimes > len(m.runTimes)/survival.RefitPart || now-m.fittedAt >= interval
+	return m.fittedAt == noTime || m.newRunTimes > len(m.runTimes)/refitPart || now-m.fittedAt >= interval
 }
 
 // refit fits the survival curve of run times again, if the curve is out of date. It then also finds again which

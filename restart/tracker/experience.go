@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 // These numbers are choices. They have two aims: to remember a daily job for a month, and to keep a phase of many
 // tasks from outweighing the other phases.
 const (
-	// How long an observation is kept if WindowConfig.Keep is 0.
+	// How long an observation is kept if ExperienceConfig.Keep is 0.
 	defaultKeep = 30 * 24 * time.Hour
 	// The number of entries that an Experience keeps. This is enough for the run times of 16 phases of many tasks.
 	mostEntries = 256
@@ -30,6 +31,38 @@ const (
 	// added after it. So copies and restarts are tried again in phases of a kind that has lost trials.
 	halfAfter = 32
 )
+
+// ExperienceConfig contains the settings of an [Experience]. Its zero value is usable.
+type ExperienceConfig struct {
+	// Keep is how long the experience keeps an observation. 0 means 30 days.
+	Keep time.Duration
+	// Origin is the unique name of this process, of at most 255 bytes. Several processes can share the observations of
+	// a kind by [Experience.AppendDelta] and [Experience.Merge]. They identify each other by this name. If Origin is
+	// empty, the experience shares nothing.
+	Origin string
+	// MaxSkew is how far the clock of another process may be ahead of this process. Merge refuses data from a later
+	// time. 0 means a minute.
+	MaxSkew time.Duration
+}
+
+// Effective returns the configuration with each zero field replaced by its default.
+func (c ExperienceConfig) Effective() ExperienceConfig {
+	c.Keep = check.Or(c.Keep, defaultKeep)
+	c.MaxSkew = check.Or(c.MaxSkew, time.Minute)
+	return c
+}
+
+// Validate returns an error for the first field that is out of range, or nil. The error states the value and the
+// allowed range.
+func (c ExperienceConfig) Validate() error {
+	const place = "restart/tracker: ExperienceConfig"
+	return cmp.Or(check.Length(place, "Keep", c.Keep), c.choices().Validate(place))
+}
+
+// choices returns the settings in the form that package merge needs.
+func (c ExperienceConfig) choices() merge.Choices {
+	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: c.Keep}
+}
 
 // Experience is the knowledge that phases of the same kind share: how progress depends on time, how long attempts took,
 // and how many trials were won and lost. A trial is a copy or a restart that was made because a task was slow. An
@@ -49,7 +82,7 @@ const (
 // of the calls. The same events in the same order give the same decisions. An Experience is not safe for concurrent
 // use.
 type Experience struct {
-	config survival.WindowConfig // a Keep of 0 means defaultKeep
+	config ExperienceConfig
 	clock  clock.Clock
 	shape  survival.Shape
 	seen   merge.List[entry]
@@ -82,21 +115,17 @@ const (
 	abouts          // one more than the largest value
 )
 
-// NewExperience returns an experience without observations. A Keep of 0 means 30 days. If a field of c is out of range,
-// it returns an error that contains the name of the field.
-func NewExperience(c survival.WindowConfig) (*Experience, error) {
-	c.Keep = check.Or(c.Keep, defaultKeep)
+// NewExperience returns an experience without observations. If a field of c is out of range, it returns an error that
+// contains the name of the field.
+func NewExperience(c ExperienceConfig) (*Experience, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	return &Experience{config: c}, nil
 }
 
-// choices returns the configuration in the form that package merge needs, with defaults filled in.
-func (exp *Experience) choices() merge.Choices {
-	c := exp.config.Effective()
-	return merge.Choices{Origin: c.Origin, Skew: c.MaxSkew, Keep: check.Or(c.Keep, defaultKeep)}
-}
+// choices returns the configuration in the form that package merge needs.
+func (exp *Experience) choices() merge.Choices { return exp.config.Effective().choices() }
 
 // add adds an entry. O(1), because the number of entries is bounded.
 func (exp *Experience) add(now time.Time, e entry) {
@@ -382,16 +411,10 @@ func (exp *Experience) UnmarshalBinary(data []byte) error {
 
 // code encodes or decodes the experience.
 func (exp *Experience) code(c *snapshot.Codec) {
-	config := exp.config
-	c.Duration(&config.Keep)
-	c.Text(&config.Origin)
-	c.Duration(&config.MaxSkew)
-	if config.Keep != 0 || config.Origin != "" || config.MaxSkew != 0 {
-		c.Valid(true, config)
-	}
-	if c.Reading() {
-		exp.config = config
-	}
+	c.Duration(&exp.config.Keep)
+	c.Text(&exp.config.Origin)
+	c.Duration(&exp.config.MaxSkew)
+	c.Valid(true, exp.config)
 	c.Clock(&exp.clock)
 	c.Part(&exp.shape)
 	exp.seen.State(entryForm(), c, exp.choices().Latest(exp.clock))

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/internal/merge/mergetest"
+	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 	"github.com/straggler-go/straggler/restart"
 )
@@ -313,7 +313,7 @@ func next(source *rand.Rand, tr *Tracker, now float64) Event {
 }
 
 func processExperience(t testing.TB, process int) *Experience {
-	x, err := NewExperience(survival.WindowConfig{Keep: time.Hour, Origin: mergetest.Name(process)})
+	x, err := NewExperience(ExperienceConfig{Keep: time.Hour, Origin: mergetest.Name(process)})
 	require.NoError(t, err)
 	return x
 }
@@ -343,11 +343,51 @@ func TestExperienceKeepsTheLawsOfMerge(t *testing.T) {
 	assert.Equal(t, restart.Copy, asked(stage(t, b, 1), 2000, 2250).Action, "the run times of the other process count")
 	assert.Less(t, len(delta), 60+8*22)
 	mergetest.Refuses(t, b, second(2000), delta)
-	_, err = NewExperience(survival.WindowConfig{Keep: -1})
-	assert.ErrorContains(t, err, "Keep is -1")
-	y, err := NewExperience(survival.WindowConfig{Origin: "y"})
+	_, err = NewExperience(ExperienceConfig{Keep: -1})
+	assert.ErrorContains(t, err, "restart/tracker: ExperienceConfig.Keep is -1ns, want a positive duration, or 0 for the default")
+	_, err = NewExperience(ExperienceConfig{MaxSkew: -1})
+	assert.ErrorContains(t, err, "restart/tracker: ExperienceConfig.MaxSkew is -1ns")
+	assert.ErrorContains(t, new(Experience).Merge(second(2000), delta), "Origin")
+	y, err := NewExperience(ExperienceConfig{Origin: "y"})
 	require.NoError(t, err)
 	require.NoError(t, y.Merge(second(2000), delta), "a Keep of 0 means 30 days")
+	assert.ErrorContains(t, y.Merge(second(930), delta), "delta of scheduler-0 is", "a MaxSkew of 0 means a minute")
+}
+
+func FuzzMerge(f *testing.F) {
+	a := processExperience(f, 0)
+	a.add(second(0), entry{seconds: -3, won: 1})
+	a.add(second(0), entry{about: ofRunTime | ended | sized, seconds: 20, work: 2})
+	delta, _ := a.AppendDelta(nil, nil)
+	f.Add(snapshottest.Body(delta))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b := processExperience(t, 1)
+		if b.Merge(second(100), snapshot.Seal(data, 0)) != nil {
+			return
+		}
+		again, err := b.AppendDelta(nil, nil)
+		require.NoError(t, err)
+		require.NoError(t, processExperience(t, 2).Merge(second(100), again))
+		saved, _ := b.MarshalBinary()
+		require.NoError(t, new(Experience).UnmarshalBinary(saved))
+		require.LessOrEqual(t, len(b.known), mostEntries)
+	})
+}
+
+// These bytes are the present format. A later version must read them, or refuse them by naming their version.
+func TestExperienceKeepsTheFormatOfItsDelta(t *testing.T) {
+	x := processExperience(t, 0)
+	x.add(second(0), entry{seconds: -3, won: 1})
+	x.add(second(1), entry{about: ofRunTime | ended | sized, seconds: 20, work: 2})
+	mergetest.Kept(t, x, processExperience(t, 1), second(1),
+		"018080c58bc6d1010b7363686564756c65722d300001d20f0080e8fe83a23a007d0200000000000000000000000000000000"+
+			"0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"+
+			"0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"+
+			"000000000000000002000000000b7363686564756c65722d3080a8d6b90780b1d0ba0780b1d0ba070280c0a8ca9a3a020000"+
+			"000000000008c00000000000000000000000000000f03f80e8fe83a23a020e000000000000344000000000000000407e2f21"+
+			"1c",
+		"7800010b7363686564756c65722d3080a8d6b9070080b1d0ba07028094ebdc030000000000000008c0000000000000000000"+
+			"0000000000f03fc0843d0e00000000000034400000000000000040c58ed3fa")
 }
 
 func TestAnExperienceIsRestored(t *testing.T) {

@@ -5,14 +5,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/straggler-go/straggler/estimate/survival"
 )
 
 // The longest run time is of attempts that ended with success. It grows with the work, and tasks of less than an eighth of
 // the work do not count if there are others. Tasks of known work and other tasks are kept apart.
 func TestLongest(t *testing.T) {
-	x, err := NewExperience(survival.WindowConfig{Origin: "a"})
+	x, err := NewExperience(ExperienceConfig{Origin: "a"})
 	require.NoError(t, err)
 	is := func(x *Experience, work, seconds float64, attempts int) {
 		t.Helper()
@@ -44,7 +42,7 @@ func TestLongest(t *testing.T) {
 	is(&restored, 0, 120, 5)
 	is(&restored, 20, 100, 2)
 
-	other, err := NewExperience(survival.WindowConfig{Origin: "b"})
+	other, err := NewExperience(ExperienceConfig{Origin: "b"})
 	require.NoError(t, err)
 	delta, err := x.AppendDelta(nil, nil)
 	require.NoError(t, err)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart/hedge"
+
+	"github.com/straggler-go/straggler/examples/internal/recent"
 )
 
 // Fan is a query that waits for the answers of many servers, and may go on without a few answers.
@@ -33,26 +35,24 @@ type Complete struct {
 
 const (
 	fanGap   = 100 * time.Millisecond // the time between two queries
-	fanKeep  = 4000                   // queries whose gaps the windows keep
+	fanKeep  = 4000                   // latest queries whose gaps are kept
 	fanRefit = 64                     // queries after which the curves are computed anew
 )
 
-// Run plays the queries. For each number of missing answers, a window of package survival learns how long the next
-// answer takes. An answer more is worth as much time as the query has taken so far.
+// Run plays the queries. For each number of missing answers, the gaps of recent queries say how long the next answer
+// takes. An answer more is worth as much time as the query has taken so far.
 func (f Fan) Run() (c Complete, err error) {
 	r := rand.New(rand.NewPCG(f.Seed, 1))
-	gaps := make([]*survival.Window, f.Servers+1)
+	gaps := make([]recent.Times, f.Servers+1)
 	for i := range gaps {
-		if gaps[i], err = survival.NewWindow(survival.WindowConfig{Keep: fanKeep * fanGap}); err != nil {
-			return c, err
-		}
+		gaps[i].Keep = fanKeep * fanGap
 	}
 	curves := make([]*survival.Curve, len(gaps))
 	times, healthy, order := make([]float64, f.Servers), make([]bool, f.Servers), make([]int, f.Servers)
 	var took, last, all float64
 	var left, leftSick, sick int
 	for q := range f.Queries {
-		now := epoch.Add(time.Duration(q) * fanGap)
+		now := time.Duration(q) * fanGap
 		f.Seconds(r, times, healthy)
 		for i := range order {
 			order[i] = i
@@ -62,7 +62,7 @@ func (f Fan) Run() (c Complete, err error) {
 		for come < f.Servers {
 			missing := f.Servers - come
 			if q%fanRefit == 0 || curves[missing] == nil {
-				curves[missing] = gaps[missing].Curve(now)
+				curves[missing] = gaps[missing].Curve(now, nil)
 			}
 			grace, err := hedge.NewGrace(curves[missing], at)
 			if err != nil {

@@ -9,22 +9,24 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 
 	"github.com/straggler-go/straggler/examples/internal/published"
+	"github.com/straggler-go/straggler/examples/internal/recent"
 )
 
-// watch asks package restart about requests by their age. Requests come and go, so there is no phase. A window of
-// recent requests replaces it. A request that still runs, or whose copy was cancelled, is in the window with its age:
-// its time is at least so long.
+// watch asks package restart about requests by their age. Requests come and go, so there is no phase. The
+// times of recent requests replace it. A request that still runs, or whose copy was cancelled, counts with its age: its
+// time is at least so long.
 type watch struct {
-	budget    *tracker.Budget  // nil has no bound
-	responses *survival.Window // times from when a copy was sent
-	work      *survival.Window // times from when a server began with a copy
-	response  *survival.Curve  // the distribution of responses at the latest fit
+	budget    *tracker.Budget // nil has no bound
+	responses recent.Times    // times from when a copy was sent
+	work      recent.Times    // times from when a server began with a copy
+	firstLive int             // number of the first copy that is not over
+	response  *survival.Curve // the distribution of responses at the latest fit
 	fresh     estimate.Distribution
 	extra     int // number of copies that were sent because of an age and are not over
 }
 
-// A window of so many means of the servers' time holds a few thousand requests in a system of a hundred servers. It is
-// looked at anew twenty times a window: that costs more than a decision.
+// Times are kept for 50 means of the servers' time: a few thousand requests in a system of a hundred servers. In this
+// period the distributions are computed twenty times: that costs more than a decision.
 const (
 	windowMeans = 50
 	fitsAWindow = 20
@@ -34,29 +36,38 @@ func newWatch(s *sim) (*watch, error) {
 	if s.c.Restart == nil {
 		return nil, nil
 	}
-	w, err := &watch{}, error(nil)
+	keep := seconds(windowMeans * s.c.Mean)
+	w := &watch{responses: recent.Times{Keep: keep}, work: recent.Times{Keep: keep}}
 	if s.c.Budget != nil {
+		var err error
 		if w.budget, err = tracker.NewBudget(*s.c.Budget); err != nil {
 			return nil, err
 		}
-	}
-	keep := seconds(windowMeans * s.c.Mean)
-	if w.responses, err = survival.NewWindow(survival.WindowConfig{Keep: keep}); err != nil {
-		return nil, err
-	}
-	if w.work, err = survival.NewWindow(survival.WindowConfig{Keep: keep}); err != nil {
-		return nil, err
 	}
 	s.queue.Push(keep/fitsAWindow, fits, 0, 0)
 	return w, nil
 }
 
-// fit computes the distributions from the windows. A copy that may wait in a queue takes the time of a response, and
-// a copy that goes to an idle server takes the time of the work.
+// fit computes the distributions from the recent times and from the ages of the copies that are not over. A copy that
+// may wait in a queue takes the time of a response, and a copy that goes to an idle server takes the time of the work.
 func (w *watch) fit(s *sim) {
-	w.response = w.responses.Curve(s.clock())
+	for w.firstLive < len(s.copies) && s.copies[w.firstLive].over {
+		w.firstLive++
+	}
+	var response, work []float64
+	for i := w.firstLive; i < len(s.copies); i++ {
+		c := &s.copies[i]
+		if c.over {
+			continue
+		}
+		response = append(response, (s.now - c.sent).Seconds())
+		if c.begun >= 0 {
+			work = append(work, (s.now - c.begun).Seconds())
+		}
+	}
+	w.response = w.responses.Curve(s.now, response)
 	if w.fresh = w.response; !s.c.Queued {
-		w.fresh = w.work.Curve(s.clock())
+		w.fresh = w.work.Curve(s.now, work)
 	}
 	s.queue.Push(s.now+seconds(windowMeans*s.c.Mean)/fitsAWindow, fits, 0, 0)
 }
@@ -70,17 +81,10 @@ func (w *watch) sent(s *sim, r int32) {
 
 func (w *watch) copySent(s *sim, at int32) {
 	if w != nil {
-		s.copies[at].response = w.responses.Start(s.clock())
 		if q := &s.asked[s.copies[at].request]; len(q.copies) > q.clones {
 			w.extra++
 			w.budget.CopyLaunched()
 		}
-	}
-}
-
-func (w *watch) copyBegun(s *sim, at int32) {
-	if w != nil {
-		s.copies[at].work = w.work.Start(s.clock())
 	}
 }
 
@@ -89,9 +93,9 @@ func (w *watch) copyOver(s *sim, at int32, answered bool) {
 		return
 	}
 	c := &s.copies[at]
-	w.responses.End(s.clock(), c.response, answered)
+	w.responses.Observe(s.now, (s.now - c.sent).Seconds(), answered)
 	if c.begun >= 0 {
-		w.work.End(s.clock(), c.work, answered)
+		w.work.Observe(s.now, (s.now - c.begun).Seconds(), answered)
 	}
 	if q := &s.asked[c.request]; !slices.Contains(q.copies[:q.clones], at) {
 		w.extra--
@@ -137,10 +141,10 @@ func (w *watch) task(s *sim, q *request) restart.Task {
 		if c.over {
 			continue
 		}
-		age := w.responses.Age(s.clock(), c.response)
+		age := (s.now - c.sent).Seconds()
 		left := survival.Residual{Curve: w.response, Age: age}
 		t.Attempts = append(t.Attempts, restart.Attempt{
-			Machine: int(c.server), Elapsed: seconds(age), Remaining: seconds(min(left.Mean(), 1e9)), Left: left, Basis: restart.ByAge,
+			Machine: int(c.server), Elapsed: s.now - c.sent, Remaining: seconds(min(left.Mean(), 1e9)), Left: left, Basis: restart.ByAge,
 		})
 	}
 	return t

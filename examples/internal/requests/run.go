@@ -17,9 +17,6 @@ const (
 	fits                 // the distributions are computed anew
 )
 
-// epoch is the instant 0 of the simulation as a time.Time, for the calls of the library.
-var epoch = time.Unix(0, 0)
-
 type sim struct {
 	c       *Config
 	queue   des.Queue
@@ -63,9 +60,9 @@ type request struct {
 
 type copyOf struct {
 	request, server int32
+	sent            time.Duration
 	begun           time.Duration // when a server began with it; negative while it waits
 	over            bool
-	response, work  int // its numbers in the two windows of watch
 }
 
 const none = -1
@@ -108,8 +105,6 @@ func Run(c Config) (Result, error) {
 	slices.Sort(s.result.Seconds)
 	return s.result, nil
 }
-
-func (s *sim) clock() time.Time { return epoch.Add(s.now) }
 
 // gap returns the time before fan-out i.
 func (s *sim) gap(i int) time.Duration {
@@ -156,7 +151,7 @@ func (s *sim) place(r int32) []int32 {
 func (s *sim) send(r, to int32) {
 	q := &s.asked[r]
 	at := int32(len(s.copies))
-	s.copies = append(s.copies, copyOf{request: r, server: to, begun: -1})
+	s.copies = append(s.copies, copyOf{request: r, server: to, sent: s.now, begun: -1})
 	if len(q.copies) > 0 {
 		s.result.Copies++
 	}
@@ -178,7 +173,6 @@ func (s *sim) serve(id, at int32) {
 	v.life++
 	s.idle--
 	c.begun = s.now
-	s.watch.copyBegun(s, at)
 	k := slices.Index(s.asked[c.request].copies, at)
 	took := s.c.Seconds(s.draws.For(1, uint64(c.request), uint64(k)))
 	s.queue.Push(s.now+seconds(took), served, id, v.life)

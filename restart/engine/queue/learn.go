@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate/machines"
-	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
@@ -32,7 +31,7 @@ const (
 const storedOrigin = "store"
 
 func newExperience(origin string) *tracker.Experience {
-	x, _ := tracker.NewExperience(survival.WindowConfig{Origin: origin}) // the configuration is valid
+	x, _ := tracker.NewExperience(tracker.ExperienceConfig{Origin: origin}) // the configuration is valid
 	return x
 }
 
