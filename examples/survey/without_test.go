@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,8 +13,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The source has the text that turns each rule off, and compiles without all rules together.
+// The source has the text that turns each rule off.
+func TestEachRuleHasItsText(t *testing.T) {
+	for name := range rulesOfDefault {
+		_, err := overlay(t.TempDir(), []string{name})
+		require.NoError(t, err)
+	}
+}
+
+// compiles skips a test that compiles the library, which takes half a minute, unless STRAGGLER_LIVES is set.
+func compiles(t *testing.T) {
+	if os.Getenv("STRAGGLER_LIVES") == "" {
+		t.Skip("compiles the library without a rule: STRAGGLER_LIVES is not set")
+	}
+}
+
+// The source compiles without all rules together.
 func TestWithoutAllRules(t *testing.T) {
+	compiles(t)
 	names := slices.Sorted(maps.Keys(rulesOfDefault))
 	out, err := surveyWithout(t.TempDir(), names, "-worlds", "-cells", "^healthy/1w none", "-seeds", "1", "-policies", "default")
 	require.NoError(t, err)
@@ -22,6 +39,7 @@ func TestWithoutAllRules(t *testing.T) {
 
 // A table has a row for the whole default, and for each rule that is left out.
 func TestWithout(t *testing.T) {
+	compiles(t)
 	var b bytes.Buffer
 	require.NoError(t, run([]string{"-without", "pair", "-worlds", "-seeds", "2", "-cells", "^(5|15) % attempts 8x/3w stalls"}, &b))
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
