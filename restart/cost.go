@@ -58,9 +58,7 @@ func (w *weights) fill(c *LeastCost, t *Task, p *Phase) {
 		w.left[0], w.points = max(w.fastest.Remaining, 0).Seconds(), 1
 	} else {
 		w.points, w.long = leftPoints, p.Trials.Long(0)
-		for i := range w.left {
-			w.left[i] = bounded(point(left, i, leftPoints))
-		}
+		readLeft(&w.left, left)
 	}
 	// A new attempt that is slow is replaced in turn. So its time is at most the time after which a copy has shown
 	// whether it gains, plus the typical time.
@@ -217,9 +215,8 @@ type pair struct {
 // pairOf makes a pair of two attempts of a task: a copy, and the attempt that it is compared with. Both must have a
 // distribution of the remaining time (Left).
 func pairOf(young, old *Attempt) (p pair) {
-	for i := range leftPoints {
-		p.young[i], p.old[i] = bounded(point(young.Left, i, leftPoints)), bounded(point(old.Left, i, leftPoints))
-	}
+	readLeft(&p.young, young.Left)
+	readLeft(&p.old, old.Left)
 	p.youngAge, p.oldAge = young.Elapsed.Seconds(), old.Elapsed.Seconds()
 	return p
 }
@@ -312,6 +309,20 @@ const (
 // middle of the part. The parts are numbered from 0.
 func point(d interface{ Quantile(p float64) float64 }, i, n int) float64 {
 	return max(0, d.Quantile((float64(i)+num.Half)/float64(n)))
+}
+
+// readLeft sets of to the sixteen values that represent the remaining time (t_rem).
+func readLeft(of *[leftPoints]float64, left estimate.Distribution) {
+	if o, ok := left.(*survival.Outlook); ok { // the usual case
+		*of = o.Points()
+	} else {
+		for i := range of {
+			of[i] = point(left, i, leftPoints)
+		}
+	}
+	for i := range of {
+		of[i] = bounded(of[i])
+	}
 }
 
 // points returns the eight values that represent the time of a new attempt (t_new).

@@ -2,6 +2,7 @@ package restart
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/check"
@@ -93,7 +94,9 @@ func (c LeastCost) Validate() error {
 
 // Decide says what to do about a running task. The cost is O(len(t.Attempts)), and about thirty quantiles of t.Fresh
 // and of each Attempt.Left. Decide allocates nothing.
-func (c LeastCost) Decide(t Task, p Phase) (d Decision) {
+func (c LeastCost) Decide(t Task, p Phase) Decision { return c.decide(&t, &p) }
+
+func (c LeastCost) decide(t *Task, p *Phase) (d Decision) {
 	d.Reason = NotRunning
 	if len(t.Attempts) == 0 {
 		return d
@@ -101,25 +104,25 @@ func (c LeastCost) Decide(t Task, p Phase) (d Decision) {
 	c, p.Limits = c.Effective(), p.Limits.Effective()
 	d.Won, d.Tried = p.Trials.Counts()
 	var w weights
-	w.stakes = stakesOf(&t, &p)
-	if d.estimates(w.fastest, &t) {
-		w.fill(&c, &t, &p)
-		w.choose(&d, &t, &p)
+	w.stakes = stakesOf(t, p)
+	if d.estimates(w.fastest, w.expected) {
+		w.fill(&c, t, p)
+		w.choose(&d, t, p)
 	}
 	if w.stuck && d.Action != Kill {
-		w.unblock(&d, &t, &p)
+		w.unblock(&d, t, p)
 	}
 	if d.Action == Copy || d.Action == Restart {
 		d.Gain = max(0, num.Sub(d.Remaining, d.Fresh))
-		d.Avoid = Avoid(t, p)
+		d.Avoid = avoid(t, p)
 	}
 	return d
 }
 
 // estimates sets the remaining time (t_rem) of the fastest attempt and the expected time of a new attempt, E(t_new),
 // in a decision. It reports whether both are known. The attempt is nil if no t_rem is known.
-func (d *Decision) estimates(fastest *Attempt, t *Task) bool {
-	d.Reason, d.Remaining, d.Fresh = NoEstimate, estimate.Unknown, t.Fresh.Expected()
+func (d *Decision) estimates(fastest *Attempt, fresh time.Duration) bool {
+	d.Reason, d.Remaining, d.Fresh = NoEstimate, estimate.Unknown, fresh
 	if fastest != nil {
 		d.Remaining, d.Basis = max(0, fastest.Remaining), fastest.Basis
 	}

@@ -53,7 +53,9 @@ func (m *MachineSet) add(machine, limit int) {
 // attempts, the latest first. It never contains all machines of the phase: at most p.Machines-1 machines, if
 // p.Machines is known, and at most [MaxAvoid]. The cost is O(len(t.Attempts) + len(t.PastMachines)); Avoid allocates
 // nothing.
-func Avoid(t Task, p Phase) (m MachineSet) {
+func Avoid(t Task, p Phase) MachineSet { return avoid(&t, &p) }
+
+func avoid(t *Task, p *Phase) (m MachineSet) {
 	limit := MaxAvoid
 	if p.Machines > 0 {
 		limit = min(limit, p.Machines-1)

@@ -141,7 +141,7 @@ func (m Mantri) Decide(t Task, p Phase) (d Decision) {
 	if v.prunes(&d, t.Attempts, keep) {
 		return d
 	}
-	if !d.estimates(v.fastest, &t) {
+	if !d.estimates(v.fastest, t.Fresh.Expected()) {
 		if v.fastest == nil && p.Silent {
 			d.Reason = NoProgress
 		}
@@ -154,7 +154,7 @@ func (m Mantri) Decide(t Task, p Phase) (d Decision) {
 	}
 	if d.Action != Keep {
 		d.Gain = max(0, num.Sub(d.Remaining, d.Fresh))
-		d.Avoid = Avoid(t, p)
+		d.Avoid = avoid(&t, &p)
 	}
 	return d
 }

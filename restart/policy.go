@@ -24,7 +24,7 @@ const Off = check.Off
 
 // Decide says what to do about a running task, by the default policy LeastCost{}. The cost is O(len(t.Attempts));
 // Decide allocates nothing.
-func Decide(t Task, p Phase) Decision { return LeastCost{}.Decide(t, p) }
+func Decide(t Task, p Phase) Decision { return LeastCost{}.decide(&t, &p) }
 
 // Never is the policy that keeps every task. Comparisons of policies use it as the baseline.
 type Never struct{}

@@ -322,6 +322,8 @@ type stakes struct {
 	// The attempt that needs the least remaining time (t_rem), and the oldest attempt. Field fastest is nil if no
 	// t_rem is known.
 	fastest, oldest *Attempt
+	// Expected time of a new attempt, E(t_new); [estimate.Unknown] if it is not known.
+	expected time.Duration
 	// Typical time of a new attempt. If the time of a new attempt (t_new) is not known, it is the age of the oldest
 	// attempt.
 	typical time.Duration
@@ -346,7 +348,7 @@ func stakesOf(t *Task, p *Phase) (s stakes) {
 	s.silent = s.fastest == nil || s.fastest.Basis == ByAge
 	s.guess = s.fastest == nil || s.fastest.Left != nil && place(s.oldest.Location) < float64(badPlace*place(t.Fresh.Location))
 	s.stuck = p.Stuck(t.Longest)
-	if s.typical = Typical(&t.Fresh); t.Fresh.Expected() == estimate.Unknown {
+	if s.expected, s.typical = t.Fresh.Expected(), Typical(&t.Fresh); s.expected == estimate.Unknown {
 		s.typical = max(s.oldest.Elapsed, p.Interval, 0)
 	}
 	s.patience = patience(p.Interval, s.typical, s.oldest.Elapsed, s.silent)

@@ -284,6 +284,9 @@ func (c *Curve) index(x float64, strict bool) int { return c.indexFrom(0, x, str
 // search shorter.
 func (c *Curve) indexFrom(low int, x float64, strict bool) int {
 	high := len(c.at)
+	if x > c.longest {
+		return high
+	}
 	if b := c.bins; b != nil && len(b.starts) > 0 {
 		bin := b.index(x)
 		low, high = max(low, int(b.starts[bin])), int(b.starts[bin+1])
@@ -416,8 +419,8 @@ func remainder(p float64) float64 {
 	if p >= 1 {
 		return 0
 	}
-	gap := 1 - math.Nextafter(1, 0) // the distance between two float64s below 1
-	x := 1 - p + float64(gap*num.Half)
+	const gap = 0x1p-53 // the distance between two float64s below 1
+	x := 1 - p + gap*num.Half
 	for 1-x < p {
 		x = math.Nextafter(x, 0)
 	}

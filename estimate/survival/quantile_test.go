@@ -2,6 +2,7 @@ package survival
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,6 +35,22 @@ func TestQuantileIsTheSmallestTime(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// Points are the sixteen quantiles that Quantile gives, for an outlook of no times, of one, and of many.
+func TestPointsAreQuantiles(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for n := range mostValues + 1 {
+		o := new(Outlook)
+		a := adder{o: o}
+		for range n {
+			a.put(rng.ExpFloat64(), float64(rng.IntN(3)))
+		}
+		a.finish()
+		for i, x := range o.Points() {
+			require.Equal(t, o.Quantile((float64(i)+.5)/Points), x, "n = %d, point %d", n, i)
 		}
 	}
 }
