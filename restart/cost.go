@@ -284,9 +284,6 @@ func wins(t *Task, i int) bool {
 	return float64(n) >= surelyWon*leftPoints*leftPoints
 }
 
-// bounded returns the given number of seconds, and at most the largest time.Duration.
-func bounded(seconds float64) float64 { return min(seconds, num.MaxDuration.Seconds()) }
-
 // place returns the factor by which attempts take longer on a machine. A factor that is not positive and finite is
 // replaced by 1.
 func place(factor float64) float64 {
@@ -311,17 +308,17 @@ func point(d interface{ Quantile(p float64) float64 }, i, n int) float64 {
 	return max(0, d.Quantile((float64(i)+num.Half)/float64(n)))
 }
 
-// readLeft sets of to the sixteen values that represent the remaining time (t_rem).
+// readLeft sets of to the sixteen values that represent t_rem, in seconds, each at most the largest time.Duration.
 func readLeft(of *[leftPoints]float64, left estimate.Distribution) {
-	if o, ok := left.(*survival.Outlook); ok { // the usual case
+	o, quick := left.(*survival.Outlook)
+	if quick {
 		*of = o.Points()
-	} else {
-		for i := range of {
-			of[i] = point(left, i, leftPoints)
-		}
 	}
 	for i := range of {
-		of[i] = bounded(of[i])
+		if !quick {
+			of[i] = point(left, i, leftPoints)
+		}
+		of[i] = min(of[i], num.MaxDuration.Seconds())
 	}
 }
 

@@ -95,7 +95,6 @@ func (c LeastCost) Validate() error {
 // Decide says what to do about a running task. The cost is O(len(t.Attempts)), and about thirty quantiles of t.Fresh
 // and of each Attempt.Left. Decide allocates nothing.
 func (c LeastCost) Decide(t Task, p Phase) Decision { return c.decide(&t, &p) }
-
 func (c LeastCost) decide(t *Task, p *Phase) (d Decision) {
 	d.Reason = NotRunning
 	if len(t.Attempts) == 0 {

@@ -54,7 +54,6 @@ func (m *MachineSet) add(machine, limit int) {
 // p.Machines is known, and at most [MaxAvoid]. The cost is O(len(t.Attempts) + len(t.PastMachines)); Avoid allocates
 // nothing.
 func Avoid(t Task, p Phase) MachineSet { return avoid(&t, &p) }
-
 func avoid(t *Task, p *Phase) (m MachineSet) {
 	limit := MaxAvoid
 	if p.Machines > 0 {

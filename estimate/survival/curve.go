@@ -285,9 +285,8 @@ func (c *Curve) index(x float64, strict bool) int { return c.indexFrom(0, x, str
 func (c *Curve) indexFrom(low int, x float64, strict bool) int {
 	high := len(c.at)
 	if x > c.longest {
-		return high
-	}
-	if b := c.bins; b != nil && len(b.starts) > 0 {
+		low = high
+	} else if b := c.bins; b != nil && len(b.starts) > 0 {
 		bin := b.index(x)
 		low, high = max(low, int(b.starts[bin])), int(b.starts[bin+1])
 	}
