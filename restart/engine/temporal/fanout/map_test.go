@@ -180,7 +180,7 @@ func TestCopiesAvoidTheSlowWorker(t *testing.T) {
 	assert.NoError(t, out.err)
 	assert.Equal(t, 64, out.status.Ledger.Finished)
 	assert.GreaterOrEqual(t, out.status.Ledger.Restarts+out.status.Ledger.Copies, 4)
-	assert.Contains(t, out.status.Journal, "restart fresh-sooner", "the worker is known to be slow, so no copy is needed before a restart")
+	assert.Contains(t, out.status.Journal, "restart bad-machine", "the worker is known to be slow, so no copy is needed before a restart")
 	kinds := map[string]int{}
 	for _, e := range out.status.Events {
 		kinds[e.Kind]++
