@@ -312,7 +312,7 @@ func point(d interface{ Quantile(p float64) float64 }, i, n int) float64 {
 func readLeft(of *[leftPoints]float64, left estimate.Distribution) {
 	o, quick := left.(*survival.Outlook)
 	if quick {
-		*of = o.Points()
+		*of = o.Quantiles()
 	}
 	for i := range of {
 		if !quick {

@@ -39,8 +39,8 @@ func TestQuantileIsTheSmallestTime(t *testing.T) {
 	}
 }
 
-// Points are the sixteen quantiles that Quantile gives, for an outlook of no times, of one, and of many.
-func TestPointsAreQuantiles(t *testing.T) {
+// Quantiles are the sixteen numbers that Quantile gives, for an outlook of no times, of one, and of many.
+func TestQuantilesAreThoseOfQuantile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := range mostValues + 1 {
 		o := new(Outlook)
@@ -49,7 +49,7 @@ func TestPointsAreQuantiles(t *testing.T) {
 			a.put(rng.ExpFloat64(), float64(rng.IntN(3)))
 		}
 		a.finish()
-		for i, x := range o.Points() {
+		for i, x := range o.Quantiles() {
 			require.Equal(t, o.Quantile((float64(i)+.5)/Points), x, "n = %d, point %d", n, i)
 		}
 	}
