@@ -152,8 +152,12 @@ func (w *weights) kills(t *Task, p *Phase, keep float64) {
 		case refused:
 			place = aRefusedKill
 		}
+		why := NoFaster
+		if c.Elapsed > other.Elapsed {
+			why = CopyFaster
+		}
 		if cost := keep - w.saves(c, other); w.list[place].Action == Keep || cost < w.list[place].cost {
-			w.list[place] = candidate{Kill, i, cost}
+			w.list[place] = candidate{Kill, i, cost, why}
 		}
 	}
 }

@@ -264,8 +264,8 @@ const (
 	// LossBound: trials are copies and restarts of slow tasks. This trial might lose more slot time than all trials
 	// together may still lose. See [Limits].
 	LossBound
-	// CopyFaster: the old attempt of a task is killed, because its copy has shown that it will probably end first. So the
-	// old attempt had bad luck, or its machine is slow.
+	// CopyFaster: an attempt of a task is killed, because a copy that began later has shown that it will probably end
+	// first. So the older of the two had bad luck, or its machine is slow.
 	CopyFaster
 	// NotRestartable: the host has said that the task must not be killed and run again (Task.NoRestart).
 	NotRestartable

@@ -95,6 +95,8 @@ func (c LeastCost) Validate() error {
 // Decide says what to do about a running task. The cost is O(len(t.Attempts)), and about thirty quantiles of t.Fresh
 // and of each Attempt.Left. Decide allocates nothing.
 func (c LeastCost) Decide(t Task, p Phase) Decision { return c.decide(&t, &p) }
+
+// decide is Decide for facts that the caller has copied: it sets the defaults in p.Limits.
 func (c LeastCost) decide(t *Task, p *Phase) (d Decision) {
 	d.Reason = NotRunning
 	if len(t.Attempts) == 0 {
@@ -148,11 +150,13 @@ func (w *weights) unblock(d *Decision, t *Task, p *Phase) {
 	}
 }
 
-// candidate is an action that can be taken, with its cost in seconds of slots. The zero value is no candidate.
+// candidate is an action that can be taken, with its cost in seconds of slots. The zero value is no candidate. Field why
+// is the reason of a kill.
 type candidate struct {
 	Action
 	attempt int
 	cost    float64
+	why     Reason
 }
 
 // choose takes the cheapest candidate that is allowed, and that costs less than to keep the task, by two report periods
@@ -192,10 +196,8 @@ func (w *weights) cheapest(bar float64) (best *candidate) {
 func (w *weights) take(d *Decision, c *candidate, p *Phase, keep float64) {
 	d.Action, d.Attempt = c.Action, c.attempt
 	switch {
-	case c.Action == Kill && c.attempt == w.ranks.oldest:
-		d.because(CopyFaster, SavedSlotSeconds, keep-c.cost, marginPeriods*w.interval)
 	case c.Action == Kill:
-		d.because(NoFaster, SavedSlotSeconds, keep-c.cost, marginPeriods*w.interval)
+		d.because(c.why, SavedSlotSeconds, keep-c.cost, marginPeriods*w.interval)
 	case c.Action == Restart && !w.guess && w.fastest.Left != nil:
 		d.because(BadMachine, SlowFactor, 1/w.moved, badPlace)
 	case c.Action == Restart:
@@ -262,8 +264,8 @@ func (w *weights) refuses(c *candidate, t *Task, p *Phase) (Reason, Comparison) 
 	return NoReason, Comparison{}
 }
 
-// likely returns the lowest probability of ending sooner at which a new attempt is started. If attempts are silent, a copy
-// on an idle slot that no task waits for needs no chance: it costs no task anything.
+// likely returns the lowest probability of ending sooner at which a new attempt is started. If attempts are silent, a
+// copy on an idle slot that no task waits for needs no chance: it costs no task anything.
 func (w *weights) likely(a Action, p *Phase) float64 {
 	switch {
 	case w.silent && a == Copy && p.Waiting <= 0:

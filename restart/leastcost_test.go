@@ -124,6 +124,23 @@ func TestTheSlowerOfTwoAttemptsIsKilled(t *testing.T) {
 	assert.Equal(t, restart.Keep, decide(task, waiting).Action, "the old attempt has done more")
 }
 
+// Of three attempts the one in the middle is killed. The reason says which other attempt showed that it will not end
+// first: a younger one, so that the attempt had bad luck, or the oldest, so that the task is long.
+func TestTheReasonOfAKillIsThatOfThePair(t *testing.T) {
+	for why, others := range map[restart.Reason][2]restart.Attempt{
+		restart.CopyFaster: {attempt(0, 230, 770), attempt(2, 30, 70)},
+		restart.NoFaster:   {attempt(0, 230, 600), attempt(2, 10, 900)}, // the newest is too young to be judged
+	} {
+		task := alike(230, 770)
+		task.Attempts = []restart.Attempt{others[0], attempt(1, 100, 880), others[1]}
+		task.NoRestart = true // the oldest attempt stays
+		d := decide(task, waiting)
+		assert.Equal(t, restart.Kill, d.Action)
+		assert.Equal(t, 1, d.Attempt)
+		assert.Equal(t, why, d.Reason)
+	}
+}
+
 // silentPair is a task with a silent attempt and a silent copy, which have run for old and copied seconds. Both are
 // expected to take 2*old seconds in all.
 func silentPair(old, copied float64) restart.Task {
@@ -324,6 +341,37 @@ func TestANewAttemptMustProbablyEndSooner(t *testing.T) {
 	assert.Equal(t, restart.Unlikely, d.Reason)
 	assert.InDelta(t, .4, d.Threshold, 1e-15)
 	assert.Equal(t, restart.Copy, decide(wide, lastWave).Action)
+}
+
+// mayHang is a remaining time of 1,000 s, or infinite.
+type mayHang struct{}
+
+func (mayHang) Mean() float64 { return math.Inf(1) }
+
+func (mayHang) CDF(x float64) float64 {
+	if x < 1000 {
+		return 0
+	}
+	return .5
+}
+
+func (mayHang) Quantile(p float64) float64 {
+	if p <= .5 {
+		return 1000
+	}
+	return math.Inf(1)
+}
+
+// A remaining time that may be infinite counts as the longest duration, so that the costs stay numbers.
+func TestARemainingTimeMayBeInfinite(t *testing.T) {
+	task := alike(100, 0)
+	task.Attempts[0].Remaining, task.Attempts[0].Left = math.MaxInt64, mayHang{}
+	for _, phase := range []restart.Phase{waiting, lastWave} {
+		d := decide(task, phase)
+		assert.Equal(t, restart.Copy, d.Action)
+		assert.Less(t, d.Value, 1e11, "%v", d)
+		assert.Less(t, d.Threshold, d.Value)
+	}
 }
 
 // If t_rem is certain, a restart needs no won trial.
