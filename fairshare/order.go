@@ -111,11 +111,8 @@ func (d Discipline) before(x, y *node, a, b standing) bool {
 		return x.rank < y.rank
 	}
 	if d != FIFO || !a.above() || !b.above() {
-		switch compareStanding(a, b) {
-		case -1:
-			return true
-		case 1:
-			return false
+		if c := compareStanding(a, b); c != 0 {
+			return c < 0
 		}
 	}
 	return x.pool < y.pool
