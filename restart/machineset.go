@@ -54,6 +54,8 @@ func (m *MachineSet) add(machine, limit int) {
 // p.Machines is known, and at most [MaxAvoid]. The cost is O(len(t.Attempts) + len(t.PastMachines)); Avoid allocates
 // nothing.
 func Avoid(t Task, p Phase) MachineSet { return avoid(&t, &p) }
+
+// avoid is Avoid without a copy of the facts.
 func avoid(t *Task, p *Phase) (m MachineSet) {
 	limit := MaxAvoid
 	if p.Machines > 0 {

@@ -291,7 +291,8 @@ func (j *judge) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 	if fresh == estimate.Unknown {
 		return false
 	}
-	if j.fleet.leavesSuspects(b, s, askNone) { // o.Left is at least t_rem, so this factor is at least the factor of a full decision
+	if j.fleet.leavesSuspects(b, s, askNone) {
+		// o.Left is at least t_rem, so this factor is at least the factor of a full decision.
 		o.Location = j.blamedLocation(o.Location, age.Seconds()+o.Left, o.Fresh)
 	}
 	value, threshold, sure := j.leastCost.NotSlow(&o, p)

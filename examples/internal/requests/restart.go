@@ -12,9 +12,9 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/recent"
 )
 
-// watch asks package restart about requests by their age. Requests come and go, so there is no phase. The
-// times of recent requests replace it. A request that still runs, or whose copy was cancelled, counts with its age: its
-// time is at least so long.
+// watch asks package restart about requests by their age. Requests come and go, so there is no phase. The times of
+// recent requests replace it. A request that still runs, or whose copy was cancelled, counts with its age: its time is
+// at least so long.
 type watch struct {
 	budget    *tracker.Budget // nil has no bound
 	responses recent.Times    // times from when a copy was sent

@@ -120,7 +120,7 @@ func TestLongItemsGetFewTrials(t *testing.T) {
 		assert.Less(t, with.took/without.took, 1.03)
 		assert.Less(t, with.used/without.used, 1.03)
 		assert.LessOrEqual(t, with.Copies+with.Restarts, 8*10,
-			"three free trials, and trials that lose 3 %% of the time of 500 items")
+			"four free trials, and trials that lose 3 %% of the time of 500 items")
 	}
 }
 
