@@ -6,13 +6,16 @@ go 1.26.0
 
 replace (
 	github.com/straggler-go/straggler => ../../
-	github.com/straggler-go/straggler/examples/kit => ../kit
+	github.com/straggler-go/straggler/examples => ../
+	github.com/straggler-go/straggler/restart/engine/asynqqueue => ../../restart/engine/asynqqueue
 	github.com/straggler-go/straggler/restart/engine/kubernetes => ../../restart/engine/kubernetes
+	github.com/straggler-go/straggler/restart/hedge/hedgefailsafe => ../../restart/hedge/hedgefailsafe
+	github.com/straggler-go/straggler/restart/hedge/hedgegrpc => ../../restart/hedge/hedgegrpc
 )
 
 require (
 	github.com/spf13/cobra v1.10.2
-	github.com/straggler-go/straggler/examples/kit v0.0.0-00010101000000-000000000000
+	github.com/straggler-go/straggler/examples v0.1.0
 	github.com/straggler-go/straggler/restart/engine/kubernetes v0.0.0-00010101000000-000000000000
 	go.etcd.io/etcd/server/v3 v3.7.3
 	k8s.io/api v0.37.2
@@ -143,7 +146,7 @@ require (
 	google.golang.org/genproto/googleapis/api v0.0.0-20260803160001-6ac0973c030d // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260803160001-6ac0973c030d // indirect
 	google.golang.org/grpc v1.83.2 // indirect
-	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/evanphx/json-patch.v4 v4.13.0 // indirect
 	gopkg.in/go-jose/go-jose.v2 v2.6.3 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect

@@ -5,18 +5,20 @@ go 1.26.0
 
 replace (
 	github.com/straggler-go/straggler => ../../
-	github.com/straggler-go/straggler/examples/kit => ../kit
-	github.com/straggler-go/straggler/restart/engine/queue => ../../restart/engine/queue
+	github.com/straggler-go/straggler/examples => ../
+	github.com/straggler-go/straggler/restart/engine/asynqqueue => ../../restart/engine/asynqqueue
 	github.com/straggler-go/straggler/restart/engine/riverqueue => ../../restart/engine/riverqueue
 	github.com/straggler-go/straggler/restart/engine/sqlqueue => ../../restart/engine/sqlqueue
+	github.com/straggler-go/straggler/restart/hedge/hedgefailsafe => ../../restart/hedge/hedgefailsafe
+	github.com/straggler-go/straggler/restart/hedge/hedgegrpc => ../../restart/hedge/hedgegrpc
 )
 
 require (
 	github.com/jackc/pgx/v5 v5.11.0
 	github.com/riverqueue/river v0.51.2
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.2
-	github.com/straggler-go/straggler/examples/kit v0.1.0
-	github.com/straggler-go/straggler/restart/engine/queue v0.1.0
+	github.com/straggler-go/straggler v0.1.0
+	github.com/straggler-go/straggler/examples v0.1.0
 	github.com/straggler-go/straggler/restart/engine/riverqueue v0.1.0
 	golang.org/x/sync v0.24.0
 )
@@ -30,7 +32,6 @@ require (
 	github.com/riverqueue/river/riverdriver/riverdatabasesql v0.51.2 // indirect
 	github.com/riverqueue/river/rivershared v0.51.2 // indirect
 	github.com/riverqueue/river/rivertype v0.51.2 // indirect
-	github.com/straggler-go/straggler v0.1.0 // indirect
 	github.com/straggler-go/straggler/restart/engine/sqlqueue v0.1.0 // indirect
 	github.com/stretchr/testify v1.12.1 // indirect
 	github.com/tidwall/gjson v1.20.0 // indirect

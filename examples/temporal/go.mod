@@ -6,7 +6,7 @@ go 1.26.8
 
 require (
 	github.com/straggler-go/straggler v0.1.0
-	github.com/straggler-go/straggler/examples/kit v0.1.0
+	github.com/straggler-go/straggler/examples v0.1.0
 	github.com/straggler-go/straggler/restart/engine/temporal v0.1.0
 	go.temporal.io/api v1.63.5
 	go.temporal.io/sdk v1.50.0
@@ -21,8 +21,11 @@ require (
 
 replace (
 	github.com/straggler-go/straggler => ../../
-	github.com/straggler-go/straggler/examples/kit => ../kit
+	github.com/straggler-go/straggler/examples => ../
+	github.com/straggler-go/straggler/restart/engine/asynqqueue => ../../restart/engine/asynqqueue
 	github.com/straggler-go/straggler/restart/engine/temporal => ../../restart/engine/temporal
+	github.com/straggler-go/straggler/restart/hedge/hedgefailsafe => ../../restart/hedge/hedgefailsafe
+	github.com/straggler-go/straggler/restart/hedge/hedgegrpc => ../../restart/hedge/hedgegrpc
 )
 
 require (
@@ -127,7 +130,7 @@ require (
 	github.com/jmoiron/sqlx v1.4.0 // indirect
 	github.com/josharian/intern v1.0.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
-	github.com/klauspost/compress v1.18.7 // indirect
+	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/lib/pq v1.12.3 // indirect
 	github.com/mailru/easyjson v0.9.2 // indirect
 	github.com/mattn/go-isatty v0.0.22 // indirect
@@ -206,7 +209,7 @@ require (
 	google.golang.org/genproto/googleapis/api v0.0.0-20260526163538-3dc84a4a5aaa // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260526163538-3dc84a4a5aaa // indirect
 	google.golang.org/grpc v1.83.2
-	google.golang.org/protobuf v1.36.11 // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/evanphx/json-patch.v4 v4.13.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	gopkg.in/validator.v2 v2.0.1 // indirect

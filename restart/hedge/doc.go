@@ -9,7 +9,7 @@
 //	h.Done(now, id, hedge.Second, hedge.Answered)
 //	h.Done(now, id, hedge.First, hedge.Cancelled)
 //
-// The package has no clock, no timer and no network. A host is the program that embeds it. The modules hedgehttp,
+// The package has no clock, no timer and no network. A host is the program that embeds it. Packages hedgehttp,
 // hedgegrpc and hedged are hosts for net/http, gRPC and plain functions. The page docs/hedge.md explains each refusal.
 //
 // # Is it the request, or the attempt?

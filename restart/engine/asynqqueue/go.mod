@@ -4,16 +4,12 @@ module github.com/straggler-go/straggler/restart/engine/asynqqueue
 
 go 1.25.0
 
-replace (
-	github.com/straggler-go/straggler => ../../../
-	github.com/straggler-go/straggler/restart/engine/queue => ../queue
-)
+replace github.com/straggler-go/straggler => ../../../
 
 require (
 	github.com/hibiken/asynq v0.26.0
 	github.com/redis/go-redis/v9 v9.14.1
 	github.com/straggler-go/straggler v0.1.0
-	github.com/straggler-go/straggler/restart/engine/queue v0.1.0
 	github.com/stretchr/testify v1.12.1
 )
 

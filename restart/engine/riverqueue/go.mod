@@ -5,7 +5,6 @@ go 1.26.0
 
 replace (
 	github.com/straggler-go/straggler => ../../../
-	github.com/straggler-go/straggler/restart/engine/queue => ../queue
 	github.com/straggler-go/straggler/restart/engine/sqlqueue => ../sqlqueue
 )
 
@@ -15,7 +14,7 @@ require (
 	github.com/riverqueue/river/riverdriver/riverdatabasesql v0.51.2
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.2
 	github.com/riverqueue/river/rivertype v0.51.2
-	github.com/straggler-go/straggler/restart/engine/queue v0.1.0
+	github.com/straggler-go/straggler v0.1.0
 	github.com/straggler-go/straggler/restart/engine/sqlqueue v0.1.0
 	github.com/stretchr/testify v1.12.1
 )
@@ -27,7 +26,6 @@ require (
 	github.com/lib/pq v1.12.3 // indirect
 	github.com/riverqueue/river/riverdriver v0.51.2 // indirect
 	github.com/riverqueue/river/rivershared v0.51.2 // indirect
-	github.com/straggler-go/straggler v0.1.0 // indirect
 	github.com/tidwall/gjson v1.20.0 // indirect
 	github.com/tidwall/match v1.2.0 // indirect
 	github.com/tidwall/pretty v1.2.1 // indirect

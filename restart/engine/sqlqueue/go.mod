@@ -3,15 +3,11 @@ module github.com/straggler-go/straggler/restart/engine/sqlqueue
 
 go 1.25.0
 
-replace (
-	github.com/straggler-go/straggler => ../../../
-	github.com/straggler-go/straggler/restart/engine/queue => ../queue
-)
+replace github.com/straggler-go/straggler => ../../../
 
 require (
 	github.com/jackc/pgx/v5 v5.11.0
 	github.com/straggler-go/straggler v0.1.0
-	github.com/straggler-go/straggler/restart/engine/queue v0.1.0
 	github.com/stretchr/testify v1.12.1
 	modernc.org/sqlite v1.51.0
 )

@@ -7,7 +7,7 @@
 //		return fetch(ctx, id)
 //	})
 //
-// The modules hedgehttp and hedgegrpc do the same for net/http and gRPC, and hedgefailsafe for failsafe-go.
+// Package hedgehttp and module hedgegrpc do the same for net/http and gRPC, and hedgefailsafe for failsafe-go.
 //
 // # Failures
 //

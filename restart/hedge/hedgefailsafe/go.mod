@@ -4,15 +4,11 @@ module github.com/straggler-go/straggler/restart/hedge/hedgefailsafe
 
 go 1.25.0
 
-replace (
-	github.com/straggler-go/straggler => ../../../
-	github.com/straggler-go/straggler/restart/hedge/hedged => ../hedged
-)
+replace github.com/straggler-go/straggler => ../../../
 
 require (
 	github.com/failsafe-go/failsafe-go v0.9.8
 	github.com/straggler-go/straggler v0.1.0
-	github.com/straggler-go/straggler/restart/hedge/hedged v0.1.0
 	github.com/stretchr/testify v1.12.1
 )
 

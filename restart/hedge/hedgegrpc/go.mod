@@ -3,14 +3,10 @@ module github.com/straggler-go/straggler/restart/hedge/hedgegrpc
 
 go 1.25.0
 
-replace (
-	github.com/straggler-go/straggler => ../../../
-	github.com/straggler-go/straggler/restart/hedge/hedged => ../hedged
-)
+replace github.com/straggler-go/straggler => ../../../
 
 require (
 	github.com/straggler-go/straggler v0.1.0
-	github.com/straggler-go/straggler/restart/hedge/hedged v0.1.0
 	github.com/stretchr/testify v1.12.1
 	go.uber.org/goleak v1.3.0
 	google.golang.org/grpc v1.83.2

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,7 +18,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/straggler-go/straggler/restart/hedge"
 	"github.com/straggler-go/straggler/restart/hedge/hedged"
@@ -24,7 +25,21 @@ import (
 	"github.com/straggler-go/straggler/restart/hedge/hedgerules"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain fails if a goroutine of the package or of its tests outlives the tests by a second.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	stacks := make([]byte, 1<<20)
+	for range 100 {
+		left := string(stacks[:runtime.Stack(stacks, true)])
+		_, left, _ = strings.Cut(left, "\n\n") // the goroutine of TestMain comes first
+		if !strings.Contains(left, "restart/hedge/") {
+			os.Exit(code)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	fmt.Printf("goroutines are left:\n%s\n", stacks[:runtime.Stack(stacks, true)])
+	os.Exit(1)
+}
 
 // delay is after how long the tests send a second request.
 const delay = 20 * time.Millisecond
