@@ -118,6 +118,7 @@ type scheduler struct {
 	phase  *engine.Phase
 	left   int // points until it dies; negative: it never dies
 	disk   []saved
+	polled func([]engine.Action) // is called after each poll; nil: no call
 }
 
 // saved is the content of the disk after a save.
@@ -159,6 +160,9 @@ func (s *scheduler) save() {
 func (s *scheduler) run(saveFirst bool) bool {
 	for !s.phase.Done() {
 		actions := slices.Clone(s.phase.Poll(s.q.now, s.q.list()))
+		if s.polled != nil {
+			s.polled(actions)
+		}
 		if s.dies() {
 			return false
 		}
@@ -191,6 +195,41 @@ func (s *scheduler) run(saveFirst bool) bool {
 	return true
 }
 
+// crash draws a queue, runs a phase over it to the end, and lets its scheduler die up to three times. It returns how
+// often the scheduler died.
+func (s *scheduler) crash(seed uint64) (crashes int) {
+	rng := rand.New(rand.NewPCG(seed, 11))
+	q := newQueue(4+rng.IntN(20), 1+rng.IntN(4), 1+rng.IntN(3), func(int) time.Duration { return 8 * time.Second })
+	q.lag = time.Duration(rng.IntN(3)) * 700 * time.Millisecond
+	q.silent, q.forgets = rng.IntN(2) == 0, rng.IntN(2) == 0
+	if seed%3 == 0 { // with copies, restarts and races
+		q.slow["h0"] = 10
+	}
+	s.q, s.config.Tasks, s.config.Interval = q, len(q.took), time.Second
+	saveFirst := rng.IntN(2) == 0
+	s.left = rng.IntN(120)
+	s.start(saved{})
+	for ; !s.run(saveFirst); crashes++ {
+		for range rng.IntN(4) * rng.IntN(20) { // the scheduler is away for a while
+			q.step(200 * time.Millisecond)
+		}
+		s.left = -1
+		if crashes < 2 {
+			s.left = rng.IntN(120)
+		}
+		switch state := rng.IntN(3); {
+		case state == 0 && len(s.disk) > 0:
+			s.start(s.disk[len(s.disk)-1])
+		case state == 1 && len(s.disk) > 0:
+			s.start(s.disk[rng.IntN(len(s.disk))]) // an old snapshot
+		default:
+			s.disk = nil
+			s.start(saved{})
+		}
+	}
+	return crashes
+}
+
 // A scheduler dies at any point. The test starts it again with its last snapshot, with an old one, or with none.
 // Every task ends, each result is published once, and no crash costs more than one needless attempt. The test
 // makes 400 runs, or STRAGGLER_LIVES.
@@ -201,36 +240,9 @@ func TestCrashMatrix(t *testing.T) {
 	}
 	most, needless := 0, 0
 	for seed := range uint64(runs) {
-		rng := rand.New(rand.NewPCG(seed, 11))
-		q := newQueue(4+rng.IntN(20), 1+rng.IntN(4), 1+rng.IntN(3), func(int) time.Duration { return 8 * time.Second })
-		q.lag = time.Duration(rng.IntN(3)) * 700 * time.Millisecond
-		q.silent, q.forgets = rng.IntN(2) == 0, rng.IntN(2) == 0
-		if seed%3 == 0 { // with copies, restarts and races
-			q.slow["h0"] = 10
-		}
-		s := &scheduler{t: t, q: q, config: engine.Config{Tasks: len(q.took), Interval: time.Second}}
-		saveFirst := rng.IntN(2) == 0
-		s.left = rng.IntN(120)
-		s.start(saved{})
-		crashes := 0
-		for ; !s.run(saveFirst); crashes++ {
-			for range rng.IntN(4) * rng.IntN(20) { // the scheduler is away for a while
-				q.step(200 * time.Millisecond)
-			}
-			s.left = -1
-			if crashes < 2 {
-				s.left = rng.IntN(120)
-			}
-			switch state := rng.IntN(3); {
-			case state == 0 && len(s.disk) > 0:
-				s.start(s.disk[len(s.disk)-1])
-			case state == 1 && len(s.disk) > 0:
-				s.start(s.disk[rng.IntN(len(s.disk))]) // an old snapshot
-			default:
-				s.disk = nil
-				s.start(saved{})
-			}
-		}
+		s := &scheduler{t: t}
+		crashes := s.crash(seed)
+		q := s.q
 		for task := range q.took {
 			require.NotEmpty(t, q.published[task], "seed %d, task %d", seed, task)
 			id, won := s.phase.Winner(task)

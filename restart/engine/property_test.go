@@ -25,7 +25,7 @@ func (e eager) Decide(t restart.Task, p restart.Phase) restart.Decision {
 	for _, c := range t.Attempts {
 		h = h*31 + uint64(c.Elapsed/time.Millisecond) + uint64(c.Machine+2)
 	}
-	d := restart.Decision{Reason: restart.BeyondPeers, Attempt: int(h/7) % len(t.Attempts)}
+	d := restart.Decision{Reason: restart.BeyondPeers, Attempt: int(h / 7 % uint64(len(t.Attempts)))}
 	switch {
 	case h%5 == 0 && p.FreeSlots > 0 && len(t.Attempts) < 4:
 		d.Action, d.Attempt, d.Gain = restart.Copy, 0, time.Duration(h%1000)

@@ -121,7 +121,7 @@ func (c *cluster) dispatchOne(a *simAttempt) {
 
 func (c *cluster) run(a *simAttempt) {
 	h := &c.machines[a.machine]
-	a.done += simStep.Seconds() * h.speed
+	a.done += float64(simStep.Seconds() * h.speed)
 	switch {
 	case h.dead:
 		c.end(a, engine.Lost)
@@ -146,7 +146,7 @@ func (c *cluster) poll() (all []engine.Attempt) {
 		}
 		if a.state == engine.Running {
 			seen.AsOf = c.now.Add(-c.stale)
-			seen.Progress.Done = max(0, a.done-c.stale.Seconds()*c.machines[a.machine].speed)
+			seen.Progress.Done = max(0, a.done-float64(c.stale.Seconds()*c.machines[a.machine].speed))
 			if seen.AsOf.Before(a.begun) {
 				seen.AsOf, seen.Progress.Done = a.begun, 0
 			}
