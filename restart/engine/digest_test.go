@@ -124,6 +124,7 @@ type digestPhase struct {
 	zombie bool // the engine may take an attempt for lost that still runs
 	rude   bool // lists have reports that make no sense
 	over   bool
+	away   time.Time // the scheduler does not poll before this time
 }
 
 // playWorld draws a world, and plays up to three phases in it.
@@ -329,7 +330,7 @@ func (p *digestPhase) pass() {
 			a.done = was[i] + float64((a.done-was[i])/f)
 		}
 	}
-	if p.sim.now.Sub(epoch)%p.config.Interval != 0 {
+	if p.sim.now.Sub(epoch)%p.config.Interval != 0 || p.sim.now.Before(p.away) {
 		return
 	}
 	p.happens()
@@ -456,6 +457,8 @@ func (p *digestPhase) happens() {
 			p.sim.cancel(p.sim.attempts[p.rng.IntN(len(p.sim.attempts))].id)
 		}
 	case 21:
+		p.away = p.sim.now.Add(time.Duration(p.rng.IntN(40)) * p.config.Interval / 2)
+	case 22:
 		name := fmt.Sprint("new", len(p.speeds))
 		if p.machines.Add(engine.Machine{Name: name, Slots: map[bool]int{false: 2}[p.places]}) == nil {
 			fresh := simMachine{Machine: engine.Machine{Name: name, Slots: 2}, speed: 1}
