@@ -171,6 +171,17 @@ func TestTheImportRuleRejectsBadImports(t *testing.T) {
 	}
 }
 
+// The table of rooms in docs/architecture.md names each package, so that readers find it.
+func TestTheTableOfRoomsNamesEachPackage(t *testing.T) {
+	text, err := os.ReadFile("docs/architecture.md")
+	require.NoError(t, err)
+	for name := range libraryFiles(t) {
+		if dir := path.Dir(name); dir != "." && !strings.Contains(dir, "internal") {
+			assert.Contains(t, string(text), "`"+dir+"`", "docs/architecture.md has no row for %s", dir)
+		}
+	}
+}
+
 // No file of the library reads a clock, starts a goroutine, panics, prints or has mutable global state.
 func TestNoClockNoGoroutineNoGlobalState(t *testing.T) {
 	for name, file := range libraryFiles(t) {

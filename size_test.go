@@ -18,16 +18,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSize prints, with -v, the ten largest types, and the number of files and lines of code, for each package and in
-// all. Comments and empty lines do not count. TestPages prints the names and fields of each page. To measure another
-// commit, unpack it into a directory (git archive COMMIT | tar -x -C DIR), copy this file, pages_test.go and
-// house_test.go there, and run the two tests in DIR with GOWORK=off.
+// TestSize prints, with -v, the ten largest types, and the number of files, lines of code and lines of comment, for each
+// package and in all. Empty lines do not count. To measure another commit, unpack it into a directory (git archive COMMIT |
+// tar -x -C DIR), copy this file and house_test.go there, and run the test in DIR with GOWORK=off.
 func TestSize(t *testing.T) {
 	type size struct{ fields, methods int }
-	types, lines, files := map[string]size{}, map[string]int{}, map[string]int{}
+	types, lines, comments, files := map[string]size{}, map[string]int{}, map[string]int{}, map[string]int{}
 	for name, file := range libraryFiles(t) {
 		dir := path.Dir(name)
-		lines[dir] += codeLines(t, name)
+		code, comment := linesOf(t, name)
+		lines[dir] += code
+		comments[dir] += comment
 		files[dir]++
 		for _, decl := range file.Decls {
 			switch decl := decl.(type) {
@@ -57,28 +58,54 @@ func TestSize(t *testing.T) {
 	for _, name := range names[:10] {
 		t.Logf("%-40s %3d fields, %3d methods", name, types[name].fields, types[name].methods)
 	}
-	all, count := 0, 0
 	for _, dir := range slices.Sorted(maps.Keys(lines)) {
-		all, count = all+lines[dir], count+files[dir]
-		t.Logf("%-40s %3d files, %5d lines of code", dir, files[dir], lines[dir])
+		t.Logf("%-40s %3d files, %5d lines of code, %5d of comment", dir, files[dir], lines[dir], comments[dir])
 	}
-	t.Logf("%-40s %3d files, %5d lines of code", "in all", count, all)
+	t.Logf("%-40s %3d files, %5d lines of code, %5d of comment", "in all", sum(files), sum(lines), sum(comments))
 }
 
-// codeLines counts the lines of a file that hold code.
-func codeLines(t *testing.T, name string) (n int) {
+// sum adds the values of a map.
+func sum(of map[string]int) (n int) {
+	for _, v := range of {
+		n += v
+	}
+	return n
+}
+
+// linesOf counts the lines of a file that hold code, and those that hold nothing but a comment.
+func linesOf(t *testing.T, name string) (code, comment int) {
 	t.Helper()
 	f, err := os.Open(filepath.FromSlash(name))
 	require.NoError(t, err)
 	defer f.Close()
 	scanner := bufio.NewScanner(f)
 	for scanner.Scan() {
-		if line := strings.TrimSpace(scanner.Text()); line != "" && !strings.HasPrefix(line, "//") {
-			n++
+		switch line := strings.TrimSpace(scanner.Text()); {
+		case strings.HasPrefix(line, "//"):
+			comment++
+		case line != "":
+			code++
 		}
 	}
 	require.NoError(t, scanner.Err())
-	return n
+	return code, comment
+}
+
+// receiverOf returns the name of the type of a method's receiver.
+func receiverOf(f *ast.FuncDecl) string {
+	t := f.Recv.List[0].Type
+	for {
+		switch of := t.(type) {
+		case *ast.StarExpr:
+			t = of.X
+		case *ast.IndexExpr:
+			t = of.X
+		case *ast.Ident:
+			return of.Name
+		default:
+			return ""
+		}
+	}
 }
 
 // ofDefault lists the files of the default policy: its decisions, and the forecasts of the tracker and of package
@@ -215,7 +242,8 @@ func TestHeart(t *testing.T) {
 		n := 0
 		for _, dir := range part {
 			for _, name := range filesOf(t, dir+"/*.go") {
-				n += codeLines(t, name)
+				code, _ := linesOf(t, name)
+				n += code
 			}
 		}
 		t.Logf("%-55s %5d lines", strings.Join(part, " and "), n)
