@@ -119,7 +119,7 @@ func TestRubbish(t *testing.T) {
 	w := v.Watch("a\"b\\c\nd\xff</script>", Names{Work: []float64{-1}})
 	for kind := range tracker.Kind(tracker.Kinds + 2) {
 		w.OnEvent(tracker.Event{Kind: kind, Task: -5, Attempt: -1, Machine: -7}, tracker.Answer{Task: -1, Overtaken: []int{-1, 9}})
-		w.OnEvent(tracker.Event{Kind: kind, Task: 1 << 40, Time: at(-1e6)}, tracker.Answer{Task: 3, Found: []tracker.Answer{{Task: -3}}})
+		w.OnEvent(tracker.Event{Kind: kind, Task: math.MaxInt, Time: at(-1e6)}, tracker.Answer{Task: 3, Found: []tracker.Answer{{Task: -3}}})
 	}
 	page := get(t, v, "/")
 	assert.NotContains(t, page, "d\xff</script>")
