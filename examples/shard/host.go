@@ -70,7 +70,7 @@ func (h *host) run(ctx context.Context, spread estimate.Distribution) (failed in
 	tick := time.NewTicker(h.look)
 	defer tick.Stop()
 	defer h.stop()
-	for !phase.Done() {
+	for {
 		for _, a := range phase.Poll(time.Now(), h.list()) {
 			switch a.Op {
 			case engine.Submit:
@@ -82,6 +82,9 @@ func (h *host) run(ctx context.Context, spread estimate.Distribution) (failed in
 				phase.Published(a.ID)
 			}
 		}
+		if phase.Done() {
+			return failed, nil
+		}
 		select {
 		case <-ctx.Done():
 			return failed, ctx.Err()
@@ -89,7 +92,6 @@ func (h *host) run(ctx context.Context, spread estimate.Distribution) (failed in
 		case <-h.wake:
 		}
 	}
-	return failed, nil
 }
 
 // stop kills the calls that still run, and waits until all calls have ended.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	mathrand "math/rand/v2"
@@ -83,6 +84,10 @@ func TestMain(m *testing.M) {
 		beMachine(os.Args[1], os.Args[2])
 		return
 	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil { // tests that run at the same time mostly wait
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 
@@ -115,7 +120,7 @@ func drawn(t *testing.T, url string, c *shardqueue.Config) map[string]int {
 	ran := map[string]int{}
 	for m := range 4 {
 		wait.Go(func() {
-			at := &remote{url: url, pause: 2 * time.Millisecond, patience: 20 * time.Second, log: io.Discard}
+			at := &remote{url: url, pause: 2 * time.Millisecond, patience: 2 * time.Minute, log: io.Discard}
 			ask := func(r shardqueue.Request) shardqueue.Answer {
 				r.Machine, r.Session = fmt.Sprint(m), "s"
 				a, err := at.ask(t.Context(), r)
@@ -151,6 +156,7 @@ func drawn(t *testing.T, url string, c *shardqueue.Config) map[string]int {
 // shard serve is killed at 30 random moments, or at a hundred with STRAGGLER_LIVES, while four machines draw. No test
 // is lost, and none is run twice.
 func TestServeIsKilled(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	process, url := started(t, dir, "127.0.0.1:0")
 	r := mathrand.New(mathrand.NewPCG(1, 5))
@@ -194,6 +200,7 @@ func TestServeIsKilled(t *testing.T) {
 // Machines that share a directory are killed at 30 random moments, or at a hundred with STRAGGLER_LIVES, and come
 // back under their names. All pieces are run, and no file is left half written.
 func TestMachinesAreKilled(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := &shardqueue.Config{Machines: 4, Lease: 1000}
 	for i := range 60 {

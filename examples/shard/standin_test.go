@@ -7,30 +7,87 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// sketch writes the module of toy. In the test that calls it, the command go is a stand-in: the test binary, which
-// compiles and links nothing. It serves the tests of queues, leases and kills, where many calls of go test are made and
-// what they run is known. With STRAGGLER_LIVES the command is the real one.
-func sketch(t *testing.T) {
+// crew is a module in a directory, and the environment of the machines that test it. Each machine is a process, so that
+// tests of machines, which mostly wait, run at the same time.
+type crew struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+// sketch writes the module of toy, and lets the test run beside others. Its machines have a stand-in for the command go.
+func sketch(t *testing.T) crew {
 	t.Helper()
-	toy(t)
+	t.Parallel()
+	c := crew{t, t.TempDir(), append(os.Environ(), toyEnvironment...)}
+	writeToy(t, c.dir)
+	c.env = append(c.env, "PATH="+standInPath(t))
+	return c
+}
+
+// standInPath returns the variable PATH with which the command go is a stand-in: the test binary, which compiles and
+// links nothing. It serves the tests of queues, leases and kills, where many calls of go test are made and what they run
+// is known. With STRAGGLER_LIVES the command is the real one.
+func standInPath(t *testing.T) string {
+	t.Helper()
 	if long {
-		return
+		return os.Getenv("PATH")
 	}
 	self, err := os.Executable()
 	require.NoError(t, err)
 	bin := t.TempDir()
 	require.NoError(t, os.Symlink(self, filepath.Join(bin, "go")))
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return bin + string(os.PathListSeparator) + os.Getenv("PATH")
+}
+
+// path returns the path of a file of the crew.
+func (c crew) path(file string) string { return filepath.Join(c.dir, file) }
+
+// shard returns a process of the command shard in the directory of the crew.
+func (c crew) shard(args ...string) *exec.Cmd {
+	p := shardProcess(c.t.Context(), args...)
+	p.Dir, p.Env = c.dir, slices.Concat(c.env, []string{asShard + "=1"})
+	return p
+}
+
+// says runs a command of shard, and returns its output and its exit code.
+func (c crew) says(args ...string) (string, int) {
+	c.t.Helper()
+	p := c.shard(args...)
+	out, err := p.CombinedOutput()
+	if err != nil && !assert.ErrorAs(c.t, err, new(*exec.ExitError)) {
+		return err.Error(), -1
+	}
+	return string(out), p.ProcessState.ExitCode()
+}
+
+// works runs the command work as a machine with one lane.
+func (c crew) works(args ...string) (string, int) {
+	c.t.Helper()
+	return c.says(append([]string{"work", "-machine", "m", "-jobs", "1"}, args...)...)
+}
+
+// hangs starts a machine of the name 1 with a short lease, and returns when its test hangs.
+func (c crew) hangs(queue string) *exec.Cmd {
+	c.t.Helper()
+	p := c.shard("work", "-queue", queue, "-name", "1", "-n", "1", "-jobs", "1", "-machine", "m", "-lease", "4s", "./hang")
+	require.NoError(c.t, p.Start())
+	require.Eventually(c.t, func() bool { _, err := os.Stat(c.path("hang/ran")); return err == nil }, 20*time.Second,
+		20*time.Millisecond)
+	return p
 }
 
 // standIn does for packages of the module toy what go list and go test would do, and returns the exit code.
@@ -129,7 +186,10 @@ func (r tested) test(name, text string) bool {
 	begun := time.Now()
 	r.say("run", name, begun, "")
 	if strings.Contains(text, "os.Mkdir(") && os.Mkdir(filepath.Join(r.pkg, "ran"), 0o755) == nil {
-		time.Sleep(time.Hour)
+		for parent := os.Getppid(); os.Getppid() == parent; { // it ends when its machine is killed
+			time.Sleep(50 * time.Millisecond)
+		}
+		os.Exit(1)
 	}
 	if found := sleeps.FindStringSubmatch(text); found != nil {
 		ms, _ := strconv.Atoi(found[1])

@@ -30,6 +30,7 @@ func join(machine string, packages int) shardqueue.Request {
 
 // A log that ends at any byte is read up to its last whole line, and goes on from there. So no kill loses an answer.
 func TestALogThatEndsAnywhere(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log")
 	l, err := openLog(path, time.Now())
 	require.NoError(t, err)
@@ -111,6 +112,7 @@ func TestADiskThatIsFull(t *testing.T) {
 
 // Machines that share a directory and nothing else run each package once.
 func TestAFolder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var mu sync.Mutex
 	var wait sync.WaitGroup
@@ -120,6 +122,7 @@ func TestAFolder(t *testing.T) {
 			f, err := openFolder(dir)
 			assert.NoError(t, err)
 			r := join(fmt.Sprint(m), 60)
+			r.Config.Lease = 60_000
 			_, err = f.ask(t.Context(), r)
 			assert.NoError(t, err)
 			for !t.Failed() {
@@ -161,6 +164,7 @@ func TestAFolder(t *testing.T) {
 
 // A machine that vanishes from a directory is lost after the lease, by the clock of the file system.
 func TestAMachineVanishesFromAFolder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	open := func() *folder {
 		f, err := openFolder(dir)

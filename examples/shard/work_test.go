@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,17 +20,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/examples/shard/internal/shardqueue"
 )
-
-// worked runs the command work and returns its output and its exit code.
-func worked(t *testing.T, args ...string) (string, int) {
-	t.Helper()
-	var out, complaint bytes.Buffer
-	code := command(t.Context(), append([]string{"work", "-machine", "m", "-jobs", "1"}, args...), strings.NewReader(""),
-		&out, &complaint)
-	return out.String() + complaint.String(), code
-}
 
 // runsIn counts the runs of each test in logs of go test -json.
 func runsIn(t *testing.T, logs ...string) map[string]int {
@@ -49,23 +42,51 @@ func runsIn(t *testing.T, logs ...string) map[string]int {
 	return ran
 }
 
+// A package that hangs is killed and run again. No other package is run twice.
+func TestHangIsRestarted(t *testing.T) {
+	toy(t)
+	t.Setenv("PATH", standInPath(t))
+	if long { // The compiler may take longer than the usual time of a package. It runs before, and fills the cache.
+		require.NoError(t, exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-test", "./a", "./b", "./hang").Run())
+	}
+	var out bytes.Buffer
+	usual := &estimate.Empirical{}
+	for i := range 20 {
+		usual.Insert(.9 + float64(i)/100)
+	}
+	h := host{streams: streams{out: &out, err: &out}, jobs: 2, look: 50 * time.Millisecond,
+		may: func(string) bool { return false }}
+	for _, pkg := range []string{"toy/a", "toy/b", "toy/hang"} {
+		h.parts = append(h.parts, part{suite: &suite{pkg: pkg}, seconds: 1, whole: true})
+	}
+	failed, err := h.run(t.Context(), usual)
+	require.NoError(t, err)
+	assert.Zero(t, failed)
+	assert.Regexp(t, `(?m)^toy/hang: killed after .*s: restart `, out.String())
+	assert.Contains(t, out.String(), "ok  \ttoy/hang\t")
+	assert.False(t, h.call("2.0").Published)
+	assert.Nil(t, h.call("0.1"))
+	assert.Nil(t, h.call("1.1"))
+	assert.Contains(t, h.call("2.0").output.String(), "goroutine ", "the output has the goroutines of the hung test")
+}
+
 // Two machines share a suite with a package that is cut and a test that nobody knows. Each test runs once, and the next
 // plan knows the overhead of a call. The machines share a server, and with STRAGGLER_LIVES also a directory.
 func TestWork(t *testing.T) {
-	sketch(t)
+	c := sketch(t)
 	host := httptest.NewServer(&server{dir: t.TempDir(), queues: map[string]*eventLog{}})
 	defer host.Close()
 	history := "run\tr\t2026-01-01T00:00:00Z\tm\t0\t0\t0\t0\n" +
 		"toy/a\t-\t60@r\ntoy/a\tTestTwo\t30@r\ntoy/a\tTestGone\t30@r\ntoy/a\tTestOne\t30@r\ntoy/b\t-\t1@r\n"
-	put(t, "a/new_test.go", "package a\nimport \"testing\"\nfunc TestTwoMore(t *testing.T) {}\n")
+	put(t, c.path("a/new_test.go"), "package a\nimport \"testing\"\nfunc TestTwoMore(t *testing.T) {}\n")
 	for i, at := range []string{filepath.Join(t.TempDir(), "run"), host.URL + "/run"} {
 		if i == 0 && !long {
 			continue
 		}
 		var wait sync.WaitGroup
 		for _, m := range []string{"1", "2"} {
-			require.NoError(t, os.WriteFile("history"+m, []byte(history), 0o644))
-			file := "history" + m
+			file := c.path("history" + m)
+			put(t, file, history)
 			if i > 0 { // the server keeps the history
 				file = host.URL + "/toy.shard"
 				h := newHistory()
@@ -73,7 +94,7 @@ func TestWork(t *testing.T) {
 				require.NoError(t, h.save(t.Context(), file))
 			}
 			wait.Go(func() {
-				out, code := worked(t, "-queue", at, "-name", m, "-n", "2", "-history", file, "-log", "log"+m, "-flags",
+				out, code := c.works("-queue", at, "-name", m, "-n", "2", "-history", file, "-log", "log"+m, "-flags",
 					"-count=1", "./a", "./b")
 				assert.Zero(t, code, out)
 				assert.Contains(t, out, "machine "+m+": ")
@@ -83,12 +104,12 @@ func TestWork(t *testing.T) {
 		assert.Equal(t, map[string]int{
 			"toy/a TestOne": 1, "toy/a TestTwo": 1, "toy/a TestTwo/sub": 1, "toy/a TestTwoMore": 1, "toy/b TestOne": 1,
 			"toy/b TestTwo": 1, "toy/b TestTwo/sub": 1,
-		}, runsIn(t, "log1", "log2"), "%d", i)
-		var out bytes.Buffer
-		assert.Zero(t, command(t.Context(), []string{"status", "-queue", at}, nil, &out, &out), out.String())
+		}, runsIn(t, c.path("log1"), c.path("log2")), "%d", i)
+		out, code := c.says("status", "-queue", at)
+		assert.Zero(t, code, out)
 		h := newHistory()
 		for _, m := range []string{"1", "2"} {
-			require.NoError(t, h.merge("history"+m))
+			require.NoError(t, h.merge(c.path("history"+m)))
 		}
 		if i > 0 {
 			var err error
@@ -109,60 +130,50 @@ func TestWork(t *testing.T) {
 
 // Each plan of shard compare is measured, though a test fails.
 func TestComparedPlansAreMeasured(t *testing.T) {
-	sketch(t)
-	var out bytes.Buffer
-	code := command(t.Context(), []string{"compare", "-n", "2", "-measure", "./a", "./b", "./bad"}, nil, &out, &out)
-	assert.Equal(t, 0, code, out.String())
+	c := sketch(t)
+	out, code := c.says("compare", "-n", "2", "-measure", "./a", "./b", "./bad")
+	assert.Equal(t, 0, code, out)
 	assert.Regexp(t, `(?s)machines +predicted +measured +processor time.*go test +1 +\S+ +\S+ +\S+\n +by number +2 `+
-		`.*longest first +2 .* shard +2 `, out.String())
-	assert.Contains(t, out.String(), "it is bad")
+		`.*longest first +2 .* shard +2 `, out)
+	assert.Contains(t, out, "it is bad")
 }
 
 // A failed test is reported by the machine that ran it, and by the queue. The machine that is retried gets it again.
 func TestWorkFails(t *testing.T) {
-	sketch(t)
+	c := sketch(t)
 	at := filepath.Join(t.TempDir(), "run")
-	out, code := worked(t, "-queue", at, "-name", "1", "-n", "1", "./a", "./bad")
+	out, code := c.works("-queue", at, "-name", "1", "-n", "1", "./a", "./bad")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, out, "it is bad")
 	assert.Contains(t, out, "FAIL: 1 package\n")
-	var state bytes.Buffer
-	assert.Equal(t, 1, command(t.Context(), []string{"status", "-queue", at}, nil, &state, &state))
-	assert.Contains(t, state.String(), "2 of 2 pieces done")
-	assert.Contains(t, state.String(), "FAIL: toy/bad on machine 1\n")
-	out, code = worked(t, "-queue", at, "-name", "2", "-n", "1", "./a", "./bad")
+	out, code = c.says("status", "-queue", at)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, out, "2 of 2 pieces done")
+	assert.Contains(t, out, "FAIL: toy/bad on machine 1\n")
+	out, code = c.works("-queue", at, "-name", "2", "-n", "1", "./a", "./bad")
 	assert.Zero(t, code)
 	assert.Contains(t, out, "machine 2: 0 calls\n", "another machine has nothing to do")
-	put(t, "bad/x_test.go", "package bad\nimport \"testing\"\nfunc TestBad(t *testing.T) {}\n")
-	out, code = worked(t, "-queue", at, "-name", "1", "-n", "1", "-log", "again", "./a", "./bad")
+	put(t, c.path("bad/x_test.go"), "package bad\nimport \"testing\"\nfunc TestBad(t *testing.T) {}\n")
+	out, code = c.works("-queue", at, "-name", "1", "-n", "1", "-log", "again", "./a", "./bad")
 	assert.Zero(t, code, out)
 	assert.Equal(t, map[string]int{"toy/a TestOne": 1, "toy/a TestTwo": 1, "toy/a TestTwo/sub": 1, "toy/bad TestBad": 1},
-		runsIn(t, "again"))
-	assert.Zero(t, command(t.Context(), []string{"status", "-queue", at}, nil, &state, &state))
-}
-
-// awaitHang waits until the test of the package hang runs.
-func awaitHang(t *testing.T) {
-	t.Helper()
-	require.Eventually(t, func() bool { _, err := os.Stat("hang/ran"); return err == nil }, 20*time.Second,
-		20*time.Millisecond)
+		runsIn(t, c.path("again")))
+	out, code = c.says("status", "-queue", at)
+	assert.Zero(t, code, out)
 }
 
 // A machine is killed while a test runs. The other machine waits for the lease, and runs its tests. A machine of the
 // same name that comes at once takes the place of the dead one after the lease.
 func TestWorkIsKilled(t *testing.T) {
-	sketch(t)
+	c := sketch(t)
 	at := filepath.Join(t.TempDir(), "run")
-	dead := shardProcess(t.Context(), "work", "-queue", at, "-name", "1", "-n", "1", "-jobs", "1", "-machine", "m",
-		"-lease", "3s", "./hang")
-	require.NoError(t, dead.Start())
-	awaitHang(t)
+	dead := c.hangs(at)
 	require.NoError(t, dead.Process.Signal(syscall.SIGKILL))
 	_ = dead.Wait()
 	var wait sync.WaitGroup
 	for _, m := range []string{"1", "2"} {
 		wait.Go(func() {
-			out, code := worked(t, "-queue", at, "-name", m, "-n", "1", "-history", "history"+m, "./hang")
+			out, code := c.works("-queue", at, "-name", m, "-n", "1", "-history", "history"+m, "./hang")
 			assert.Zero(t, code, out)
 			assert.Equal(t, m == "1", strings.Contains(out,
 				"A machine 1 was at work a moment ago. If it is gone, this machine takes its place after "), out)
@@ -173,29 +184,26 @@ func TestWorkIsKilled(t *testing.T) {
 
 // A second machine of the same name stops with a clear word as soon as the first one is heard.
 func TestTwoMachinesOfOneName(t *testing.T) {
-	sketch(t)
+	c := sketch(t)
 	at := filepath.Join(t.TempDir(), "run")
-	first := shardProcess(t.Context(), "work", "-queue", at, "-name", "1", "-n", "1", "-jobs", "1", "-machine", "m",
-		"-lease", "3s", "./hang")
-	require.NoError(t, first.Start())
-	awaitHang(t)
-	out, code := worked(t, "-queue", at, "-name", "1", "-n", "1", "-lease", "1h", "./hang") // the lease is the first machine's
+	first := c.hangs(at)
+	out, code := c.works("-queue", at, "-name", "1", "-n", "1", "-lease", "1h", "./hang") // the lease is the first machine's
 	assert.Equal(t, 1, code)
 	assert.Contains(t, out, "shard: a machine 1 is at work already: give each machine a name of its own in -name\n")
 	require.NoError(t, first.Process.Signal(syscall.SIGINT)) // it kills the test that hangs
 	_ = first.Wait()
-	var state bytes.Buffer
-	assert.Equal(t, 1, command(t.Context(), []string{"status", "-queue", at}, nil, &state, &state))
-	assert.Contains(t, state.String(), "0 of 1 pieces done, 0 held by machines, 1 waiting")
-	assert.Contains(t, state.String(), "; has left\n")
+	out, code = c.says("status", "-queue", at)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, out, "0 of 1 pieces done, 0 held by machines, 1 waiting")
+	assert.Contains(t, out, "; has left\n")
 }
 
 // A machine keeps the lease of the queue, whatever its own option says: a test that takes longer than the lease runs
 // once.
 func TestWorkKeepsTheLease(t *testing.T) {
-	sketch(t)
-	put(t, "a/slow_test.go", "package a\nimport (\"testing\"; \"time\")\n"+
-		"func TestSlow(t *testing.T) { time.Sleep(3500 * time.Millisecond) }\n")
+	c := sketch(t)
+	put(t, c.path("a/slow_test.go"), "package a\nimport (\"testing\"; \"time\")\n"+
+		"func TestSlow(t *testing.T) { time.Sleep(2800 * time.Millisecond) }\n")
 	at := filepath.Join(t.TempDir(), "run")
 	f, err := openFolder(at)
 	require.NoError(t, err)
@@ -209,17 +217,17 @@ func TestWorkKeepsTheLease(t *testing.T) {
 	var wait sync.WaitGroup
 	for _, m := range []string{"1", "2"} {
 		wait.Go(func() {
-			out, code := worked(t, "-queue", at, "-name", m, "-lease", "1h", "-history", "history"+m, "-log", "log"+m, "./a")
+			out, code := c.works("-queue", at, "-name", m, "-lease", "1h", "-history", "history"+m, "-log", "log"+m, "./a")
 			assert.Zero(t, code, out)
 		})
 	}
 	wait.Wait()
-	assert.Equal(t, 1, runsIn(t, "log1", "log2")["toy/a TestSlow"])
+	assert.Equal(t, 1, runsIn(t, c.path("log1"), c.path("log2"))["toy/a TestSlow"])
 }
 
 // A machine of a kind that is known from runs on other kinds tells the queue its speed.
 func TestWorkTellsItsSpeed(t *testing.T) {
-	sketch(t)
+	c := sketch(t)
 	var history strings.Builder
 	for i := range 4 {
 		for _, kind := range []string{"fast", "slow"} {
@@ -228,9 +236,9 @@ func TestWorkTellsItsSpeed(t *testing.T) {
 	}
 	history.WriteString("toy/a\t-\t9@f0 9@f1 9@f2 9@f3 27@s0 27@s1 27@s2 27@s3\n")
 	for kind, want := range map[string]float64{"slow": 3, "fast": 1, "new": 0} {
-		require.NoError(t, os.WriteFile("history", []byte(history.String()), 0o644)) // work adds its own times
+		put(t, c.path("history"), history.String()) // work adds its own times
 		at := filepath.Join(t.TempDir(), "run")
-		out, code := worked(t, "-machine", kind, "-queue", at, "-name", "1", "-n", "1", "-history", "history", "./a")
+		out, code := c.works("-machine", kind, "-queue", at, "-name", "1", "-n", "1", "-history", "history", "./a")
 		require.Zero(t, code, out)
 		line, err := os.ReadFile(filepath.Join(at, "00000001"))
 		require.NoError(t, err)
@@ -242,16 +250,17 @@ func TestWorkTellsItsSpeed(t *testing.T) {
 
 // A server that answers with other JSON is no queue.
 func TestWorkWithAnotherServer(t *testing.T) {
-	sketch(t)
+	c := sketch(t)
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"a":1}`) }))
 	defer host.Close()
-	out, code := worked(t, "-queue", host.URL+"/run", "./a")
+	out, code := c.works("-queue", host.URL+"/run", "./a")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, out, "the queue answers with a lease of 0s, want 1s or more: is it a server of shard?\n")
 }
 
 func TestRubbishForWork(t *testing.T) {
-	sketch(t)
+	toy(t)
+	t.Setenv("PATH", standInPath(t))
 	t.Setenv(tokenName, "")
 	require.NoError(t, os.WriteFile("file", nil, 0o644))
 	for want, args := range map[string][]string{
@@ -304,6 +313,7 @@ func TestStatusOfAnEmptyQueue(t *testing.T) {
 
 // Two servers cannot have one directory.
 func TestTwoServersOfOneDirectory(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first, _ := started(t, dir, "127.0.0.1:0")
 	var out bytes.Buffer
