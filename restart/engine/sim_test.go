@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"testing"
 	"time"
@@ -10,6 +11,13 @@ import (
 
 	"github.com/straggler-go/straggler/restart/engine"
 )
+
+// The tests keep little of what they allocate: with a collection at nine times the live memory they take a quarter less
+// processor time.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(800)
+	m.Run()
+}
 
 // A cluster is a simulated engine. Its machines have different speeds. They run the attempts that are submitted
 // to them or, if the engine places, the attempts of one common queue. Its lists are as late and as incomplete

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,13 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/why"
 	"github.com/straggler-go/straggler/examples/internal/workload"
 )
+
+// The tests keep little of what they allocate: with a collection at nine times the live memory they take a quarter less
+// processor time.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(800)
+	m.Run()
+}
 
 // rewrite is the flag that makes TestGolden write its files.
 var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
