@@ -153,16 +153,20 @@ func TestReadErrorIsReturned(t *testing.T) {
 }
 
 func TestLongLines(t *testing.T) {
-	var text strings.Builder
-	text.WriteString(`{"Event":"SparkListenerLogStart"}` + "\n")
-	long := strings.Repeat(`a\\b`, 1<<20)
-	text.WriteString(`{"Event":"x.y.SQLPlan","plan":"` + long + `"}` + "\n")
-	end := `{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":%d,"Index":%d,"Launch Time":1,"Finish Time":2,"Accumulables":["%s"]},"Task End Reason":{"Reason":"Success"}}` + "\n"
-	fmt.Fprintf(&text, end, 0, 0, long)
-	fmt.Fprintf(&text, end, 1, 1, strings.Repeat("x", 33<<20))
-	fmt.Fprintf(&text, end, 2, 2, "")
-	text.WriteString(`{"Event":"x.y.SQLPlan","plan":"` + long) // the end of an event that nobody needs is not missed
-	log := read(t, text.String())
+	const plan, start, end = `{"Event":"x.y.SQLPlan","plan":"`,
+		`{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":%[1]d,"Index":%[1]d,"Launch Time":1,"Finish Time":2,"Accumulables":["`,
+		`"]},"Task End Reason":{"Reason":"Success"}}` + "\n"
+	long, tooLong := strings.Repeat(`a\\b`, 1<<20), strings.Repeat("x", 33<<20)
+	var text []io.Reader // of one string, the megabytes would be copied
+	for _, part := range []string{
+		`{"Event":"SparkListenerLogStart"}` + "\n", plan, long, `"}` + "\n", fmt.Sprintf(start, 0), long, end,
+		fmt.Sprintf(start, 1), tooLong, end, fmt.Sprintf(start, 2), end,
+		plan, long, // the end of an event that nobody needs is not missed
+	} {
+		text = append(text, strings.NewReader(part))
+	}
+	log, err := trace.Read(io.MultiReader(text...), "x")
+	require.NoError(t, err)
 	assert.Equal(t, 6, log.Records)
 	assert.Equal(t, map[string]int{"SQLPlan": 2, "SparkListenerLogStart": 1}, log.Passed)
 	assert.Equal(t, 1, log.Faults[trace.TooLong])

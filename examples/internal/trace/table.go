@@ -49,6 +49,9 @@ func tableOf(line []byte) (kind *tableKind, sep byte, columns [][]byte) {
 	for i := range tableKinds {
 		kind := &tableKinds[i]
 		for _, sep := range []byte(kind.separators) {
+			if bytes.IndexByte(line, sep) < 0 { // a table has at least two columns
+				continue
+			}
 			fields, ok := fieldsOf(line, sep, nil)
 			found := map[string]bool{}
 			for _, f := range fields {
