@@ -78,7 +78,9 @@ func (j *twoPhases) runTask(t *testing.T, task int, window time.Duration) float6
 	}
 	first := math.Inf(1)
 	for now := 0.0; now < first; now += simStep {
-		require.Less(t, now, 1000.)
+		if now >= 1000 { // an assertion takes longer than a step
+			require.FailNow(t, "the task does not end")
+		}
 		j.progress(clones)
 		for i := range clones {
 			c := &clones[i]

@@ -198,18 +198,23 @@ func properties(t *testing.T, o oracle, silent bool) {
 	c := survival.Curve{Silent: silent}
 	o.curve(&c)
 	total, before := 0.0, 0.0
+	hold := func(holds bool, a float64, law string) { // an assertion takes longer than what it checks
+		if !holds {
+			require.FailNow(t, law, "history %v at %v", o, a)
+		}
+	}
 	for a := 0.; a < float64(2*o.longest()+4); a += 0.25 {
 		left := survival.Residual{Curve: &c, Age: a}
-		require.GreaterOrEqual(t, a+left.Mean(), total-1e-9, "history %v at age %v", o, a)
+		hold(a+left.Mean() >= total-1e-9, a, "the expected total falls")
 		total = a + left.Mean()
-		require.GreaterOrEqual(t, c.CDF(a), before, "history %v at time %v", o, a)
+		hold(c.CDF(a) >= before, a, "the distribution falls")
 		before = c.CDF(a)
 		if a > 0 {
-			require.GreaterOrEqual(t, c.CDF(a), c.Below(a), "history %v at time %v", o, a)
+			hold(c.CDF(a) >= c.Below(a), a, "less has ended at a time than before it")
 			for _, p := range []float64{0.05, 0.5, 0.95} {
 				q := left.Quantile(p)
-				require.GreaterOrEqual(t, left.CDF(q)+1e-9, p, "history %v at age %v", o, a)
-				require.LessOrEqual(t, left.Below(q)-1e-9, p, "history %v at age %v", o, a)
+				hold(left.CDF(q)+1e-9 >= p, a, "a quantile is too small")
+				hold(left.Below(q)-1e-9 <= p, a, "a quantile is too large")
 			}
 		}
 	}
