@@ -44,7 +44,7 @@ const (
 	ExtraClones
 )
 
-var chargeNames = [...]string{"all-clones", "extra-clones"}
+var chargeNames = [...]string{AllClones: "all-clones", ExtraClones: "extra-clones"}
 
 // String returns the name of the charge.
 func (c Charge) String() string { return enum.Name(chargeNames[:], c) }
@@ -72,7 +72,7 @@ const (
 	FirstTasks
 )
 
-var shortageNames = [...]string{"deny", "fewer-clones", "first-tasks"}
+var shortageNames = [...]string{Deny: "deny", FewerClones: "fewer-clones", FirstTasks: "first-tasks"}
 
 // String returns the name of the rule.
 func (s Shortage) String() string { return enum.Name(shortageNames[:], s) }

@@ -18,7 +18,7 @@ const (
 	Clone
 )
 
-var actionNames = [...]string{"single", "clone"}
+var actionNames = [...]string{Single: "single", Clone: "clone"}
 
 // String returns the name of the action.
 func (a Action) String() string { return enum.Name(actionNames[:], a) }
@@ -66,8 +66,9 @@ const (
 )
 
 var reasonNames = [...]string{
-	"no-reason", "room-for-all", "room-for-fewer", "room-for-some", "over-budget", "over-ceiling", "one-suffices",
-	"upstream-single", "not-eligible", "no-estimate", "no-tasks",
+	NoReason: "no-reason", RoomForAll: "room-for-all", RoomForFewer: "room-for-fewer", RoomForSome: "room-for-some",
+	OverBudget: "over-budget", OverCeiling: "over-ceiling", OneSuffices: "one-suffices",
+	UpstreamSingle: "upstream-single", NotEligible: "not-eligible", NoEstimate: "no-estimate", NoTasks: "no-tasks",
 }
 
 // String returns the name of the reason.

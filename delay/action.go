@@ -13,7 +13,7 @@ const (
 	Launch
 )
 
-var actionNames = [...]string{"wait", "launch"}
+var actionNames = [...]string{Wait: "wait", Launch: "launch"}
 
 // String returns the name of the action.
 func (a Action) String() string { return enum.Name(actionNames[:], a) }
@@ -40,7 +40,7 @@ const (
 	NoTask
 )
 
-var reasonNames = [...]string{"no-reason", "local-enough", "delayed", "no-task"}
+var reasonNames = [...]string{NoReason: "no-reason", LocalEnough: "local-enough", Delayed: "delayed", NoTask: "no-task"}
 
 // String returns the name of the reason.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r) }

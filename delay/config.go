@@ -71,7 +71,7 @@ const (
 	NoRejection
 )
 
-var resetNames = [...]string{"on-launch", "to-launched", "no-rejection"}
+var resetNames = [...]string{OnLaunch: "on-launch", ToLaunched: "to-launched", NoRejection: "no-rejection"}
 
 // String returns the name of the rule.
 func (r Reset) String() string { return enum.Name(resetNames[:], r) }

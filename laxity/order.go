@@ -27,7 +27,7 @@ const (
 	DeadlineFirst
 )
 
-var ruleNames = [...]string{"negative-last", "least-first", "deadline-first"}
+var ruleNames = [...]string{NegativeLast: "negative-last", LeastFirst: "least-first", DeadlineFirst: "deadline-first"}
 
 // String returns the name of the rule.
 func (r Rule) String() string { return enum.Name(ruleNames[:], r) }

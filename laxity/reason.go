@@ -38,8 +38,9 @@ const (
 )
 
 var reasonNames = [...]string{
-	"no-reason", "least-laxity", "earliest-deadline", "only-late", "no-job", "running-first",
-	"no-estimate", "ends-in-time", "makes-room", "late-elsewhere", "started",
+	NoReason: "no-reason", LeastLaxity: "least-laxity", EarliestDeadline: "earliest-deadline", OnlyLate: "only-late",
+	NoJob: "no-job", RunningFirst: "running-first", NoEstimate: "no-estimate", EndsInTime: "ends-in-time",
+	MakesRoom: "makes-room", LateElsewhere: "late-elsewhere", Started: "started",
 }
 
 // String returns the name of the reason.

@@ -26,7 +26,7 @@ const (
 	Equal
 )
 
-var bandwidthRuleNames = [...]string{"hybrid", "start", "equal"}
+var bandwidthRuleNames = [...]string{Hybrid: "hybrid", Start: "start", Equal: "equal"}
 
 // String returns the name of the rule.
 func (r BandwidthRule) String() string { return enum.Name(bandwidthRuleNames[:], r) }

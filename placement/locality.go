@@ -23,7 +23,7 @@ const (
 	localityCount
 )
 
-var localityNames = [...]string{"same-machine", "same-rack", "other-rack"}
+var localityNames = [...]string{SameMachine: "same-machine", SameRack: "same-rack", OtherRack: "other-rack"}
 
 // String returns the name of the locality.
 func (l Locality) String() string { return enum.Name(localityNames[:], l) }

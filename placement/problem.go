@@ -36,7 +36,7 @@ const (
 	Down                  // into the rack
 )
 
-var directionNames = [...]string{"up", "down"}
+var directionNames = [...]string{Up: "up", Down: "down"}
 
 // String returns the name of the direction.
 func (d Direction) String() string { return enum.Name(directionNames[:], d) }

@@ -15,7 +15,7 @@ const (
 	Recompute
 )
 
-var actionNames = [...]string{"leave", "replicate", "recompute"}
+var actionNames = [...]string{Leave: "leave", Replicate: "replicate", Recompute: "recompute"}
 
 // String returns the name of the action.
 func (a Action) String() string { return enum.Name(actionNames[:], a) }
@@ -51,8 +51,8 @@ const (
 )
 
 var reasonNames = [...]string{
-	"no-reason", "saves-time", "saves-too-little", "over-budget", "not-needed", "copy-left", "loss-foreseen",
-	"no-estimate",
+	NoReason: "no-reason", SavesTime: "saves-time", SavesTooLittle: "saves-too-little", OverBudget: "over-budget",
+	NotNeeded: "not-needed", CopyLeft: "copy-left", LossForeseen: "loss-foreseen", NoEstimate: "no-estimate",
 }
 
 // String returns the name of the reason.

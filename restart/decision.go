@@ -112,16 +112,29 @@ const (
 	Start
 )
 
-var actionNames = [...]string{"keep", "copy", "restart", "kill", "start"}
+// actions has the name of each action, and the word with which a sentence about it begins.
+var actions = [...]words{
+	Keep:    {"keep", "kept"},
+	Copy:    {"copy", "copied"},
+	Restart: {"restart", "restarted"},
+	Kill:    {"kill", "killed"},
+	Start:   {"start", "started"},
+}
 
 // String returns the action's name.
-func (a Action) String() string { return enum.Name(actionNames[:], a) }
+func (a Action) String() string { return nameOf(actions[:], a) }
 
 // MarshalText returns the action's name; an error for a value that does not exist.
-func (a Action) MarshalText() ([]byte, error) { return enum.Text(actionNames[:], a) }
+func (a Action) MarshalText() ([]byte, error) {
+	var names [len(actions)]string
+	return enum.Text(fill(names[:], actions[:]), a)
+}
 
 // UnmarshalText sets the action by its name.
-func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(actionNames[:], text, a) }
+func (a *Action) UnmarshalText(text []byte) error {
+	var names [len(actions)]string
+	return enum.Parse(fill(names[:], actions[:]), text, a)
+}
 
 // Basis is the evidence from which an uncertain remaining time (t_rem) was predicted: progress reports, or the
 // attempt's age. The names and values are stable.
@@ -146,7 +159,9 @@ const (
 // progress reports whether the remaining time was predicted from progress reports, be they few or many.
 func (b Basis) progress() bool { return b == ByProgress || b == ByEarlyProgress }
 
-var basisNames = [...]string{"no-basis", "progress", "age", "early-progress"}
+var basisNames = [...]string{
+	NoBasis: "no-basis", ByProgress: "progress", ByAge: "age", ByEarlyProgress: "early-progress",
+}
 
 // String returns the basis's name.
 func (b Basis) String() string { return enum.Name(basisNames[:], b) }
@@ -281,21 +296,75 @@ const (
 	BadMachine
 )
 
-var reasonNames = [...]string{
-	"no-reason", "fresh-sooner", "saves-resources", "idle-slot", "slower-attempt", "longest-to-end", "behind-average",
-	"near-end", "beyond-peers", "next-waiting", "not-slow", "no-estimate", "too-young", "too-few-finished",
-	"tasks-waiting", "no-free-slot", "enough-attempts", "copy-too-recent", "restarts-spent", "cap-reached", "budget-spent",
-	"not-eligible", "slow-machine", "same-machine", "nothing-to-do", "not-running", "disabled", "overtaken",
-	"no-progress", "bad-units", "unlikely", "leaving", "cloned", "bad-answer", "furthest-on",
-	"unproven", "held", "loss-bound", "copy-faster", "not-restartable", "copies-spent",
-	"beaten-machine", "no-faster", "bad-machine",
+// reasons has the name of each reason, and the part of a sentence that explains it. A placeholder in braces, such as
+// {remaining}, is replaced by the number of the decision.
+var reasons = [...]words{
+	NoReason:    {"no-reason", "no reason is given"},
+	FreshSooner: {"fresh-sooner", "it still needs {remaining}, and a new attempt takes {fresh}"},
+	SavesResources: {
+		"saves-resources",
+		"it still needs {remaining}, and a copy takes {fresh}, so that the two probably use less in all",
+	},
+	IdleSlot:       {"idle-slot", "it still needs {remaining}, and a copy on an idle slot takes {fresh}"},
+	SlowerAttempt:  {"slower-attempt", "other attempts of the task are faster"},
+	LongestToEnd:   {"longest-to-end", "it is slow, and of the slow tasks it needs the most time, {remaining}"},
+	BehindAverage:  {"behind-average", "it has done far less than the others have on average"},
+	NearEnd:        {"near-end", "nearly all tasks have finished"},
+	BeyondPeers:    {"beyond-peers", "it has run for far longer than other tasks took"},
+	NextWaiting:    {"next-waiting", "it is the next of the tasks that wait"},
+	NotSlow:        {"not-slow", "it is not slow enough"},
+	NoEstimate:     {"no-estimate", "too little is known of the time that it still needs, or that a new attempt takes"},
+	TooYoung:       {"too-young", "it has not run for long enough to be judged"},
+	TooFewFinished: {"too-few-finished", "too few tasks have finished to compare it with"},
+	TasksWaiting:   {"tasks-waiting", "tasks that wait for a slot go first"},
+	NoFreeSlot:     {"no-free-slot", "no slot is free for a copy"},
+	EnoughAttempts: {"enough-attempts", "enough attempts of it run at once"},
+	CopyTooRecent:  {"copy-too-recent", "its last copy must first show how fast it is"},
+	RestartsSpent:  {"restarts-spent", "it must not be restarted again"},
+	CapReached:     {"cap-reached", "enough copies run at once"},
+	BudgetSpent:    {"budget-spent", "the budget for copies is spent"},
+	NotEligible:    {"not-eligible", "two attempts of it must not run at once"},
+	SlowMachine:    {"slow-machine", "the machine that is free is too slow"},
+	SameMachine:    {"same-machine", "an attempt of it runs on the machine that is free, or ran there"},
+	NothingToDo:    {"nothing-to-do", "no task needs the free slot"},
+	NotRunning:     {"not-running", "no attempt of it has begun to run"},
+	Disabled:       {"disabled", "the policy does nothing here"},
+	Overtaken:      {"overtaken", "another attempt of the task has ended first"},
+	NoProgress:     {"no-progress", "no attempt reports progress, and the policy needs that"},
+	BadUnits:       {"bad-units", "its progress cannot be right: it has other units than the work"},
+	Unlikely:       {"unlikely", "it is too doubtful that a new attempt ends sooner"},
+	Leaving:        {"leaving", "its machine goes before it can end there"},
+	Cloned:         {"cloned", "one more first attempt of it is wanted"},
+	BadAnswer:      {"bad-answer", "the policy has answered something impossible"},
+	FurthestOn:     {"furthest-on", "the slower attempt has run longest or has done most, and is not killed"},
+	Unproven:       {"unproven", "earlier trials do not yet show that it would pay"},
+	Held:           {"held", "nothing has begun or ended for long, and it can get no copy"},
+	LossBound:      {"loss-bound", "trials must not lose too much"},
+	CopyFaster:     {"copy-faster", "its copy is faster and will probably end first, so it had bad luck or a slow machine"},
+	NotRestartable: {"not-restartable", "it must not be killed and run again"},
+	CopiesSpent:    {"copies-spent", "it must not be copied again"},
+	BeatenMachine: {
+		"beaten-machine",
+		"the last attempt on the machine that is free was the slower of two, and other slots come free soon",
+	},
+	NoFaster:   {"no-faster", "it is no faster than the older attempt, so the task is probably long by itself"},
+	BadMachine: {"bad-machine", "attempts take far longer on its machine than elsewhere"},
 }
 
+// Reasons is the number of reasons. The values of the reasons are 0 to Reasons - 1.
+const Reasons = len(reasons)
+
 // String returns the reason's name.
-func (r Reason) String() string { return enum.Name(reasonNames[:], r) }
+func (r Reason) String() string { return nameOf(reasons[:], r) }
 
 // MarshalText returns the reason's name; an error for a value that does not exist.
-func (r Reason) MarshalText() ([]byte, error) { return enum.Text(reasonNames[:], r) }
+func (r Reason) MarshalText() ([]byte, error) {
+	var names [len(reasons)]string
+	return enum.Text(fill(names[:], reasons[:]), r)
+}
 
 // UnmarshalText sets the reason by its name.
-func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(reasonNames[:], text, r) }
+func (r *Reason) UnmarshalText(text []byte) error {
+	var names [len(reasons)]string
+	return enum.Parse(fill(names[:], reasons[:]), text, r)
+}

@@ -28,7 +28,7 @@ func TestNamesAreCompleteAndDistinct(t *testing.T) {
 		seen[a.String()] = true
 	}
 	assert.Equal(t, "Action(5)", (restart.Start + 1).String())
-	for r := restart.NoReason; r <= restart.BadMachine; r++ {
+	for r := restart.NoReason; r < restart.Reason(restart.Reasons); r++ {
 		assert.Regexp(t, `^[a-z-]+$`, r.String())
 		assert.False(t, seen[r.String()], "two values have the name %v", r)
 		seen[r.String()] = true
@@ -38,7 +38,7 @@ func TestNamesAreCompleteAndDistinct(t *testing.T) {
 		assert.False(t, seen[m.String()], "two values have the name %v", m)
 		seen[m.String()] = true
 	}
-	assert.Equal(t, "Reason("+strconv.Itoa(int(restart.BadMachine)+1)+")", (restart.BadMachine + 1).String())
+	assert.Equal(t, "Reason("+strconv.Itoa(restart.Reasons)+")", restart.Reason(restart.Reasons).String())
 }
 
 // Hosts log and store the names and the numbers, so they never change.
@@ -95,7 +95,7 @@ func TestADecisionReadsBackFromJSONAndGob(t *testing.T) {
 			task.PastMachines = append(task.PastMachines, int(rng.Int64()>>rng.IntN(63)))
 		}
 		d := restart.Decision{
-			Action: restart.Action(rng.IntN(5)), Reason: restart.Reason(rng.IntN(int(restart.BadMachine) + 1)),
+			Action: restart.Action(rng.IntN(5)), Reason: restart.Reason(rng.IntN(restart.Reasons)),
 			Basis: restart.Basis(rng.IntN(4)), Remaining: span(), Fresh: span(), Bar: span(), Gain: span(),
 			Avoid: restart.Avoid(task, restart.Phase{}),
 		}

@@ -126,6 +126,6 @@ func (l *Limits) forbid(a Action, t *Task) (Reason, Comparison) {
 
 // canBeLogged reports whether each value of the decision has a name, and each number is finite.
 func (d *Decision) canBeLogged() bool {
-	return int(d.Action) < len(actionNames) && int(d.Reason) < len(reasonNames) && int(d.Basis) < len(basisNames) &&
+	return int(d.Action) < len(actions) && int(d.Reason) < len(reasons) && int(d.Basis) < len(basisNames) &&
 		(d.Measure != NoMeasure || d.Comparison == Comparison{}) && d.Comparison == Compare(d.Measure, d.Value, d.Threshold)
 }

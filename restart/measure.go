@@ -16,7 +16,7 @@ type Comparison struct {
 // Compare returns a comparison of value with threshold in the given measure. If the measure does not exist or a
 // number is not finite, it returns the zero Comparison, which prints nothing.
 func Compare(of Measure, value, threshold float64) Comparison {
-	if of == NoMeasure || int(of) >= len(measureNames) || !num.Finite(value) || !num.Finite(threshold) {
+	if of == NoMeasure || int(of) >= len(measures) || !num.Finite(value) || !num.Finite(threshold) {
 		return Comparison{}
 	}
 	return Comparison{of, value, threshold}
@@ -94,18 +94,46 @@ const (
 	WaitingTasks
 )
 
-var measureNames = [...]string{
-	"no-measure", "slot-seconds", "saved-slot-seconds", "lost-slot-seconds", "saved-seconds", "run-seconds",
-	"since-copy-seconds", "unit-seconds", "probability", "won-trials", "past-restarts", "past-copies", "running-attempts",
-	"faster-attempts", "finished-tasks", "finished-share", "copy-share", "progress-score", "progress-rate", "work-rate",
-	"machine-score", "slow-factor", "waiting-tasks",
+// measures has the name of each measure, and the part of a sentence that explains a comparison in it. {value} and {threshold}
+// are replaced by the two numbers; {value%} and {threshold%} by the same numbers as percentages; {value s} and {threshold s} by
+// the same numbers, which are seconds, in the unit that fits.
+var measures = [...]words{
+	NoMeasure:        {"no-measure", ""},
+	SlotSeconds:      {"slot-seconds", "to let it run costs {value s} of slot time, and the cheapest change {threshold s}"},
+	SavedSlotSeconds: {"saved-slot-seconds", "that saves {value s} of slot time, and must save {threshold s}"},
+	LostSlotSeconds:  {"lost-slot-seconds", "this trial might lose {value s} of slot time, and trials may lose {threshold s} more"},
+	SavedSeconds:     {"saved-seconds", "a copy saves {value s}, and must save more than {threshold s}"},
+	RunSeconds:       {"run-seconds", "it has run for {value s}, and the limit is {threshold s}"},
+	SinceCopySeconds: {"since-copy-seconds", "its last copy began or was killed {value s} ago, and {threshold s} must pass"},
+	UnitSeconds:      {"unit-seconds", "it has run for {value s} for each unit of its work, and the limit is {threshold s}"},
+	Probability:      {"probability", "the chance that a change pays is {value%}, and must be {threshold%}"},
+	WonTrials:        {"won-trials", "{value} of the earlier trials won, and {threshold} must have"},
+	PastRestarts:     {"past-restarts", "it has used {value} of {threshold} restarts"},
+	PastCopies:       {"past-copies", "it has used {value} of {threshold} copies"},
+	RunningAttempts:  {"running-attempts", "the number of its attempts is {value}, and at most {threshold} may run"},
+	FasterAttempts:   {"faster-attempts", "the number of faster attempts is {value}, and {threshold} is enough"},
+	FinishedTasks:    {"finished-tasks", "the number of finished tasks is {value}, and must be {threshold}"},
+	FinishedShare:    {"finished-share", "{value%} of the tasks have finished, and {threshold%} must have"},
+	CopyShare:        {"copy-share", "copies hold {value%} of the slots, and may hold {threshold%}"},
+	ProgressScore:    {"progress-score", "its progress is {value}, and the limit is {threshold}"},
+	ProgressRate:     {"progress-rate", "it does {value%} of the task each second, and the limit is {threshold%}"},
+	WorkRate:         {"work-rate", "it does {value} units of work each second, and the limit is {threshold}"},
+	MachineScore:     {"machine-score", "the machine has done the work of {value} tasks, and the limit is {threshold}"},
+	SlowFactor:       {"slow-factor", "the machine takes {value} times as long as others, and the limit is {threshold}"},
+	WaitingTasks:     {"waiting-tasks", "the number of waiting tasks is {value}, and the limit is {threshold}"},
 }
 
 // String returns the measure's name.
-func (m Measure) String() string { return enum.Name(measureNames[:], m) }
+func (m Measure) String() string { return nameOf(measures[:], m) }
 
 // MarshalText returns the measure's name; an error for a value that does not exist.
-func (m Measure) MarshalText() ([]byte, error) { return enum.Text(measureNames[:], m) }
+func (m Measure) MarshalText() ([]byte, error) {
+	var names [len(measures)]string
+	return enum.Text(fill(names[:], measures[:]), m)
+}
 
 // UnmarshalText sets the measure by its name.
-func (m *Measure) UnmarshalText(text []byte) error { return enum.Parse(measureNames[:], text, m) }
+func (m *Measure) UnmarshalText(text []byte) error {
+	var names [len(measures)]string
+	return enum.Parse(fill(names[:], measures[:]), text, m)
+}

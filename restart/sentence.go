@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -17,13 +18,13 @@ import (
 // In a sentence the word "it" means the task, or the attempt that is killed. The sentence has at most three digits of
 // each number, and each time in the unit that fits: 34,289 s is 9.52 h. A program should read the line of String instead.
 func (d Decision) Sentence() string {
-	cause := enumText(causes[:], d.Reason)
+	cause := textOf(reasons[:], d.Reason)
 	if d.Fresh == 0 && d.Remaining == 0 && strings.Contains(cause, "{fresh}") {
 		// The policy compared no times, so the placeholder {fresh} has no value.
 		cause = "the policy says so"
 	}
-	text := enumText(verbs[:], d.Action) + ": " + cause
-	if compared := enumText(measures[:], d.Measure); compared != "" {
+	text := textOf(actions[:], d.Action) + ": " + cause
+	if compared := textOf(measures[:], d.Measure); compared != "" {
 		text += "; " + compared
 	} else if d.Reason == NotSlow && d.Bar != 0 {
 		text += "; it still needs {remaining}, and the limit is {bar}"
@@ -39,94 +40,31 @@ func (d Decision) Sentence() string {
 	).Replace(text)
 }
 
-// enumText returns the text for the value e from the list texts. If e has no text, it returns the text of the zero
-// value.
-func enumText[E ~uint8](texts []string, e E) string {
-	if int(e) >= len(texts) {
+// words are the texts of an enumeration's value: its name, and its part of a sentence.
+type words struct{ name, text string }
+
+// nameOf returns the name of the value e from its table.
+func nameOf[E ~uint8](table []words, e E) string {
+	if int(e) < len(table) {
+		return table[e].name
+	}
+	return enum.Name(nil, e)
+}
+
+// textOf returns the part of a sentence for the value e from its table, and that of the zero value if e does not exist.
+func textOf[E ~uint8](table []words, e E) string {
+	if int(e) >= len(table) {
 		e = 0
 	}
-	return texts[e]
+	return table[e].text
 }
 
-// verbs contains the word for each action, with which a sentence begins.
-var verbs = [...]string{Keep: "kept", Copy: "copied", Restart: "restarted", Kill: "killed", Start: "started"}
-
-// causes contains the part of a sentence that explains each reason. A placeholder in braces, such as {remaining}, is
-// replaced by the number of the decision.
-var causes = [...]string{
-	NoReason:       "no reason is given",
-	FreshSooner:    "it still needs {remaining}, and a new attempt takes {fresh}",
-	SavesResources: "it still needs {remaining}, and a copy takes {fresh}, so that the two probably use less in all",
-	IdleSlot:       "it still needs {remaining}, and a copy on an idle slot takes {fresh}",
-	SlowerAttempt:  "other attempts of the task are faster",
-	LongestToEnd:   "it is slow, and of the slow tasks it needs the most time, {remaining}",
-	BehindAverage:  "it has done far less than the others have on average",
-	NearEnd:        "nearly all tasks have finished",
-	BeyondPeers:    "it has run for far longer than other tasks took",
-	NextWaiting:    "it is the next of the tasks that wait",
-	NotSlow:        "it is not slow enough",
-	NoEstimate:     "too little is known of the time that it still needs, or that a new attempt takes",
-	TooYoung:       "it has not run for long enough to be judged",
-	TooFewFinished: "too few tasks have finished to compare it with",
-	TasksWaiting:   "tasks that wait for a slot go first",
-	NoFreeSlot:     "no slot is free for a copy",
-	EnoughAttempts: "enough attempts of it run at once",
-	CopyTooRecent:  "its last copy must first show how fast it is",
-	RestartsSpent:  "it must not be restarted again",
-	CapReached:     "enough copies run at once",
-	BudgetSpent:    "the budget for copies is spent",
-	NotEligible:    "two attempts of it must not run at once",
-	SlowMachine:    "the machine that is free is too slow",
-	SameMachine:    "an attempt of it runs on the machine that is free, or ran there",
-	NothingToDo:    "no task needs the free slot",
-	NotRunning:     "no attempt of it has begun to run",
-	Disabled:       "the policy does nothing here",
-	Overtaken:      "another attempt of the task has ended first",
-	NoProgress:     "no attempt reports progress, and the policy needs that",
-	BadUnits:       "its progress cannot be right: it has other units than the work",
-	Unlikely:       "it is too doubtful that a new attempt ends sooner",
-	Leaving:        "its machine goes before it can end there",
-	Cloned:         "one more first attempt of it is wanted",
-	BadAnswer:      "the policy has answered something impossible",
-	FurthestOn:     "the slower attempt has run longest or has done most, and is not killed",
-	Unproven:       "earlier trials do not yet show that it would pay",
-	Held:           "nothing has begun or ended for long, and it can get no copy",
-	LossBound:      "trials must not lose too much",
-	CopyFaster:     "its copy is faster and will probably end first, so it had bad luck or a slow machine",
-	NotRestartable: "it must not be killed and run again",
-	CopiesSpent:    "it must not be copied again",
-	BeatenMachine:  "the last attempt on the machine that is free was the slower of two, and other slots come free soon",
-	NoFaster:       "it is no faster than the older attempt, so the task is probably long by itself",
-	BadMachine:     "attempts take far longer on its machine than elsewhere",
-}
-
-// measures contains the part of a sentence that explains each comparison. {value} and {threshold} are replaced by the
-// two numbers; {value%} and {threshold%} by the same numbers as percentages; {value s} and {threshold s} by the same
-// numbers, which are seconds, in the unit that fits.
-var measures = [...]string{
-	NoMeasure:        "",
-	SlotSeconds:      "to let it run costs {value s} of slot time, and the cheapest change {threshold s}",
-	SavedSlotSeconds: "that saves {value s} of slot time, and must save {threshold s}",
-	LostSlotSeconds:  "this trial might lose {value s} of slot time, and trials may lose {threshold s} more",
-	SavedSeconds:     "a copy saves {value s}, and must save more than {threshold s}",
-	RunSeconds:       "it has run for {value s}, and the limit is {threshold s}",
-	SinceCopySeconds: "its last copy began or was killed {value s} ago, and {threshold s} must pass",
-	UnitSeconds:      "it has run for {value s} for each unit of its work, and the limit is {threshold s}",
-	Probability:      "the chance that a change pays is {value%}, and must be {threshold%}",
-	WonTrials:        "{value} of the earlier trials won, and {threshold} must have",
-	PastRestarts:     "it has used {value} of {threshold} restarts",
-	PastCopies:       "it has used {value} of {threshold} copies",
-	RunningAttempts:  "the number of its attempts is {value}, and at most {threshold} may run",
-	FasterAttempts:   "the number of faster attempts is {value}, and {threshold} is enough",
-	FinishedTasks:    "the number of finished tasks is {value}, and must be {threshold}",
-	FinishedShare:    "{value%} of the tasks have finished, and {threshold%} must have",
-	CopyShare:        "copies hold {value%} of the slots, and may hold {threshold%}",
-	ProgressScore:    "its progress is {value}, and the limit is {threshold}",
-	ProgressRate:     "it does {value%} of the task each second, and the limit is {threshold%}",
-	WorkRate:         "it does {value} units of work each second, and the limit is {threshold}",
-	MachineScore:     "the machine has done the work of {value} tasks, and the limit is {threshold}",
-	SlowFactor:       "the machine takes {value} times as long as others, and the limit is {threshold}",
-	WaitingTasks:     "the number of waiting tasks is {value}, and the limit is {threshold}",
+// fill copies the names of a table into names, which it returns.
+func fill(names []string, table []words) []string {
+	for i := range names {
+		names[i] = table[i].name
+	}
+	return names
 }
 
 // readsRemaining reports whether a comparison depends on the remaining time.

@@ -44,7 +44,7 @@ func TestEachActionReasonAndMeasureHasASentence(t *testing.T) {
 	for a := restart.Keep; a <= restart.Start; a++ {
 		check(restart.Decision{Action: a})
 	}
-	for r := restart.NoReason + 1; r <= restart.BadMachine; r++ {
+	for r := restart.NoReason + 1; r < restart.Reason(restart.Reasons); r++ {
 		check(restart.Decision{Reason: r, Remaining: 2 * time.Second, Fresh: time.Second})
 	}
 	for m := restart.NoMeasure + 1; m <= restart.WaitingTasks; m++ {
@@ -144,7 +144,7 @@ func TestSentencesHaveThreeDigitsAndAUnitThatFits(t *testing.T) {
 func TestADecisionThatPrintsIsValidJSON(t *testing.T) {
 	task := restart.Task{Attempts: make([]restart.Attempt, 1)}
 	for _, d := range []restart.Decision{
-		{Action: restart.Start + 1}, {Action: restart.Copy, Reason: restart.BadMachine + 1}, {Basis: restart.ByEarlyProgress + 1},
+		{Action: restart.Start + 1}, {Action: restart.Copy, Reason: restart.Reason(restart.Reasons)}, {Basis: restart.ByEarlyProgress + 1},
 		{Comparison: restart.Comparison{Measure: restart.WaitingTasks + 1}}, {Comparison: restart.Comparison{Value: 1}},
 		{Comparison: restart.Comparison{Measure: restart.RunSeconds, Value: math.NaN()}},
 		{Comparison: restart.Comparison{Measure: restart.RunSeconds, Threshold: math.Inf(1)}},

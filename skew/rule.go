@@ -18,7 +18,7 @@ const (
 	ByHash
 )
 
-var ruleNames = [...]string{"earliest-end", "load-balance", "by-hash"}
+var ruleNames = [...]string{EarliestEnd: "earliest-end", LoadBalance: "load-balance", ByHash: "by-hash"}
 
 // String returns the name of the rule.
 func (r Rule) String() string { return enum.Name(ruleNames[:], r) }

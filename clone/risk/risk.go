@@ -48,7 +48,10 @@ const (
 	RandomAvoidance
 )
 
-var schemeNames = [...]string{"task-level", "job-level", "contention", "avoidance", "random-avoidance"}
+var schemeNames = [...]string{
+	TaskLevel: "task-level", JobLevel: "job-level", Contention: "contention", Avoidance: "avoidance",
+	RandomAvoidance: "random-avoidance",
+}
 
 // String returns the name of the scheme.
 func (s Scheme) String() string { return enum.Name(schemeNames[:], s) }

@@ -15,7 +15,7 @@ const (
 	ReadShared
 )
 
-var actionNames = [...]string{"wait", "read", "share"}
+var actionNames = [...]string{Wait: "wait", Read: "read", ReadShared: "share"}
 
 // String returns the name of the action.
 func (a Action) String() string { return enum.Name(actionNames[:], a) }
@@ -50,7 +50,8 @@ const (
 )
 
 var reasonNames = [...]string{
-	"no-reason", "own-output", "window-over", "no-more-outputs", "window-open", "nothing-finished", "nothing-left",
+	NoReason: "no-reason", OwnOutput: "own-output", WindowOver: "window-over", NoMoreOutputs: "no-more-outputs",
+	WindowOpen: "window-open", NothingFinished: "nothing-finished", NothingLeft: "nothing-left",
 }
 
 // String returns the name of the reason.
@@ -75,7 +76,7 @@ const (
 	Failed
 )
 
-var stateNames = [...]string{"running", "finished", "failed"}
+var stateNames = [...]string{Running: "running", Finished: "finished", Failed: "failed"}
 
 // String returns the name of the state.
 func (s State) String() string { return enum.Name(stateNames[:], s) }

@@ -70,7 +70,7 @@ const (
 	Coordinated
 )
 
-var pairingNames = [...]string{"spread", "coordinated"}
+var pairingNames = [...]string{Spread: "spread", Coordinated: "coordinated"}
 
 // String returns the name of the pairing.
 func (p Pairing) String() string { return enum.Name(pairingNames[:], p) }

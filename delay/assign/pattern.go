@@ -20,7 +20,7 @@ const (
 	OneToOne
 )
 
-var patternNames = [...]string{"all-to-all", "many-to-one", "one-to-one"}
+var patternNames = [...]string{AllToAll: "all-to-all", ManyToOne: "many-to-one", OneToOne: "one-to-one"}
 
 // String returns the name of the pattern.
 func (p Pattern) String() string { return enum.Name(patternNames[:], p) }

@@ -30,7 +30,10 @@ const (
 	causes
 )
 
-var causeNames = [...]string{"unknown", "data", "path", "lost-input", "split", "machine", "contention"}
+var causeNames = [...]string{
+	Unknown: "unknown", Data: "data", Path: "path", LostInput: "lost-input", Split: "split", Machine: "machine",
+	Contention: "contention",
+}
 
 // String returns the cause's name.
 func (c Cause) String() string { return enum.Name(causeNames[:], c) }

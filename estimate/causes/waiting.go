@@ -26,10 +26,12 @@ const (
 	// UnevenWork means that the work differs: the excess follows the sizes, or the times of one replica agree in several
 	// stages.
 	UnevenWork
-	reasons
 )
 
-var reasonNames = [reasons]string{"not-enough", "luck", "machine", "worker", "place", "work"}
+var reasonNames = [...]string{
+	NotEnough: "not-enough", Luck: "luck", SlowMachine: "machine", SlowWorker: "worker", SlowPlace: "place",
+	UnevenWork: "work",
+}
 
 // String returns the name of the reason.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r) }

@@ -33,7 +33,7 @@ const (
 	ScaleNone
 )
 
-var scalingNames = [...]string{"deviation", "none"}
+var scalingNames = [...]string{ScaleDeviation: "deviation", ScaleNone: "none"}
 
 // String returns the scaling's name.
 func (s Scaling) String() string { return enum.Name(scalingNames[:], s) }

@@ -38,7 +38,7 @@ const (
 	Failed
 )
 
-var outcomeNames = [...]string{"finished", "killed", "failed"}
+var outcomeNames = [...]string{Finished: "finished", Killed: "killed", Failed: "failed"}
 
 // String returns the outcome's name.
 func (o Outcome) String() string { return enum.Name(outcomeNames[:], o) }

@@ -29,7 +29,9 @@ const (
 	Failing
 )
 
-var standingNames = [...]string{"unknown", "normal", "spared", "slow", "failing"}
+var standingNames = [...]string{
+	Unknown: "unknown", Normal: "normal", Spared: "spared", Slow: "slow", Failing: "failing",
+}
 
 // String returns the standing's name.
 func (s Standing) String() string { return enum.Name(standingNames[:], s) }

@@ -25,7 +25,10 @@ const (
 	NoLaxity
 )
 
-var reasonNames = [...]string{"no-reason", "stands-apart", "among-peers", "not-low", "too-few-workers", "no-laxity"}
+var reasonNames = [...]string{
+	NoReason: "no-reason", StandsApart: "stands-apart", AmongPeers: "among-peers", NotLow: "not-low",
+	TooFewWorkers: "too-few-workers", NoLaxity: "no-laxity",
+}
 
 // String returns the name of the reason.
 func (r Reason) String() string { return enum.Name(reasonNames[:], r) }

@@ -33,7 +33,10 @@ const (
 	Cancelled
 )
 
-var stateNames = [...]string{"queued", "running", "succeeded", "failed", "lost", "cancelled"}
+var stateNames = [...]string{
+	Queued: "queued", Running: "running", Succeeded: "succeeded", Failed: "failed", Lost: "lost",
+	Cancelled: "cancelled",
+}
 
 // String returns the state's name.
 func (s State) String() string { return enum.Name(stateNames[:], s) }
@@ -90,7 +93,7 @@ const (
 	Publish
 )
 
-var opNames = [...]string{"submit", "cancel", "publish"}
+var opNames = [...]string{Submit: "submit", Cancel: "cancel", Publish: "publish"}
 
 // String returns the op's name.
 func (o Op) String() string { return enum.Name(opNames[:], o) }

@@ -52,7 +52,7 @@ const (
 	Send
 )
 
-var actionNames = [...]string{"none", "wait", "send"}
+var actionNames = [...]string{None: "none", Wait: "wait", Send: "send"}
 
 // String returns the action's name.
 func (a Action) String() string { return enum.Name(actionNames[:], a) }
@@ -118,8 +118,10 @@ const (
 )
 
 var reasonNames = [...]string{
-	"no-reason", "late", "not-late", "not-safe", "learning", "nothing-helps", "wins-seldom", "request-long", "not-drawn",
-	"deadline-near", "budget-spent", "all-slow", "pushed-back", "already-sent", "not-open", "disabled", "in-shadow",
+	NoReason: "no-reason", Late: "late", NotLate: "not-late", NotSafe: "not-safe", Learning: "learning",
+	NothingHelps: "nothing-helps", WinsSeldom: "wins-seldom", RequestLong: "request-long", NotDrawn: "not-drawn",
+	DeadlineNear: "deadline-near", BudgetSpent: "budget-spent", AllSlow: "all-slow", PushedBack: "pushed-back",
+	AlreadySent: "already-sent", NotOpen: "not-open", Disabled: "disabled", InShadow: "in-shadow",
 }
 
 // String returns the reason's name.

@@ -64,7 +64,7 @@ const (
 )
 
 // Kinds is the number of kinds. The values of the kinds are 1 to Kinds.
-const Kinds = int(Retried)
+const Kinds = len(kinds) - 1
 
 // kinds describes each kind for journals and logs: the word for the kind, the keys that must follow the word, and the
 // keys that may follow. The journal line of an untimed kind may
@@ -74,7 +74,7 @@ var kinds = [...]struct {
 	untimed   bool
 	must, may []string
 }{
-	{word: "none"},
+	0:         {word: "none"},
 	Started:   {word: "start", must: []string{"task"}, may: []string{"machine"}},
 	Submitted: {word: "submit", must: []string{"task"}, may: []string{"machine"}},
 	Begun:     {word: "begin", must: []string{"task"}, may: []string{"attempt", "machine"}},

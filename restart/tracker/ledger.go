@@ -100,8 +100,8 @@ func (l Ledger) MarshalJSON() ([]byte, error) { return wire.JSON(l.wire) }
 // UnmarshalJSON reads the JSON that MarshalJSON returns.
 func (l *Ledger) UnmarshalJSON(data []byte) error { return wire.Read(data, l, (*Ledger).wire) }
 
-// reasons is the number of values of restart.Reason.
-const reasons = restart.BadMachine + 1
+// reasons is the number of reasons, as a reason.
+const reasons = restart.Reason(restart.Reasons)
 
 // counts contains how often each action was answered for each reason. It contains no zeros, and is in the order of
 // the actions, then of the reasons.

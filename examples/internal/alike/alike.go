@@ -15,7 +15,7 @@ const (
 	Unlike            // no promise: spans of a timeline, calls of a function, actions of a build
 )
 
-var kinNames = [...]string{"alike", "named", "rerun", "unlike"}
+var kinNames = [...]string{Alike: "alike", Named: "named", Rerun: "rerun", Unlike: "unlike"}
 
 // String returns the name of the promise, such as "named".
 func (k Kin) String() string {

@@ -67,11 +67,13 @@ const (
 )
 
 var formatNames = [...]string{
-	"attempt lines", "attempt table", "Spark event log", "Spark 0.8 job log", "Hadoop Rumen trace", "Hadoop job history",
-	"Hadoop 1 job history", "Hadoop topology", "Alibaba batch table", "SWIM jobs", "go test events", "Bazel build events",
-	"timeline", "Kubernetes objects", "Argo workflow", "journal of a tracker",
-	"GitHub Actions jobs", "JUnit report", "Nextflow trace", "Slurm accounting", "Airflow task instances", "Spark REST answer",
-	"Ray tasks", "Flink REST answer", "traces",
+	Lines: "attempt lines", Table: "attempt table", Spark: "Spark event log", Shark: "Spark 0.8 job log",
+	Rumen: "Hadoop Rumen trace", JobHistory: "Hadoop job history", JobHistory1: "Hadoop 1 job history",
+	Topology: "Hadoop topology", Alibaba: "Alibaba batch table", Swim: "SWIM jobs", GoTest: "go test events",
+	Bazel: "Bazel build events", Timeline: "timeline", Kubernetes: "Kubernetes objects", Argo: "Argo workflow",
+	Journal: "journal of a tracker", GitHubActions: "GitHub Actions jobs", JUnit: "JUnit report",
+	Nextflow: "Nextflow trace", Slurm: "Slurm accounting", Airflow: "Airflow task instances",
+	SparkREST: "Spark REST answer", RayTasks: "Ray tasks", Flink: "Flink REST answer", Traces: "traces",
 }
 
 func (f Format) String() string { return name(formatNames[:], int(f), "Format") }

@@ -15,7 +15,10 @@ const (
 	Cached // did not run: the result is from a cache, and the times, if any, are those of the run that filled it
 )
 
-var stateNames = [...]string{"unfinished", "succeeded", "failed", "killed", "lost", "cached"}
+var stateNames = [...]string{
+	Unfinished: "unfinished", Succeeded: "succeeded", Failed: "failed", Killed: "killed", Lost: "lost",
+	Cached: "cached",
+}
 
 func (s State) String() string { return name(stateNames[:], int(s), "State") }
 
@@ -35,7 +38,10 @@ const (
 	Any
 )
 
-var localityNames = [...]string{"", "PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF", "RACK_LOCAL", "ANY"}
+var localityNames = [...]string{
+	LocalityUnknown: "", ProcessLocal: "PROCESS_LOCAL", NodeLocal: "NODE_LOCAL", NoPreference: "NO_PREF",
+	RackLocal: "RACK_LOCAL", Any: "ANY",
+}
 
 func (l Locality) String() string {
 	if l == LocalityUnknown {
@@ -57,7 +63,7 @@ const (
 	Yes
 )
 
-var answerNames = [...]string{"unknown", "no", "yes"}
+var answerNames = [...]string{AnswerUnknown: "unknown", No: "no", Yes: "yes"}
 
 func (a Answer) String() string { return name(answerNames[:], int(a), "Answer") }
 

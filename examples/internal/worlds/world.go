@@ -108,7 +108,7 @@ const (
 // Models lists the models of progress.
 var Models = []Model{Linear, Noisy, Stalls, None}
 
-var modelNames = [...]string{"linear", "noisy", "stalls", "none"}
+var modelNames = [...]string{Linear: "linear", Noisy: "noisy", Stalls: "stalls", None: "none"}
 
 func (m Model) String() string { return modelNames[m] }
 

@@ -99,9 +99,9 @@ const (
 func DefaultBackOff(job Job, failures int) time.Duration {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, job.ID, " ", failures)
-	chance := 2*float64(hash.Sum64()>>11)/(1<<53) - 1
+	chance := float64(2*float64(hash.Sum64()>>11)/(1<<53)) - 1
 	n := float64(max(failures, 1))
-	seconds := min(math.Pow(backOffFactor, n-1), math.Pow(n, backOffPower)) * (1 + backOffMore*chance)
+	seconds := min(math.Pow(backOffFactor, n-1), math.Pow(n, backOffPower)) * (1 + float64(backOffMore*chance))
 	return time.Duration(min(seconds, math.MaxInt32) * float64(time.Second))
 }
 
