@@ -8,34 +8,21 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// weights contains the numbers from which the costs of keeping, restarting and copying a task are computed. Times are
-// in seconds. A distribution is represented by a few of its quantiles, called points.
+// weights contains the numbers from which the costs of what can be done about a task are computed. Times are in seconds.
 type weights struct {
 	stakes
-	// What can be done about the task.
-	list [candidates]candidate
-	// The remaining time of the fastest attempt (t_rem), as points; a single point if it is certain.
-	left   [leftPoints]float64
-	points int
-	// The time of a new attempt (t_new), as points, if the task is not long by itself.
-	fresh [freshPoints]float64
-	// The age of the oldest attempt.
-	age float64
-	// The factor by which an attempt takes longer on the machine of the new attempt than on the machine of the oldest
-	// attempt.
-	moved float64
-	// The time between the decision to start an attempt and its start.
-	lag float64
-	// The probability that the task is long by itself. It is 0 if the remaining time is certain.
-	long float64
-	// The probability that a new attempt ends sooner than the task, if the task is not long.
-	sooner float64
-	// The value of ending the task one second sooner, in seconds of slots.
-	price float64
-	// The number of running attempts of the task.
-	attempts float64
-	// The time between two progress reports.
-	interval float64
+	list     [candidates]candidate // what can be done about the task
+	left     [leftPoints]float64   // remaining time of the fastest attempt (t_rem), as points
+	points   int                   // number of points in left; 1 if t_rem is certain
+	fresh    [freshPoints]float64  // time of a new attempt (t_new) if the task is not long by itself, as points
+	age      float64               // age of the oldest attempt
+	moved    float64               // factor by which an attempt takes longer on the new machine than on the oldest's
+	lag      float64               // time between the decision to start an attempt and its start
+	long     float64               // probability that the task is long by itself; 0 if t_rem is certain
+	sooner   float64               // probability that a new attempt ends sooner than the task, if it is not long
+	price    float64               // value of ending the task one second sooner, in seconds of slots
+	attempts float64               // number of running attempts of the task
+	interval float64               // time between two progress reports
 }
 
 // The places of the candidates in weights.list: a copy, a restart, the kill of an attempt, and a kill that the limits
@@ -163,9 +150,9 @@ func (w *weights) kills(t *Task, p *Phase, keep float64) {
 }
 
 // stays reports whether attempt i is not killed while a slot is idle and no task waits, because no task needs its slot.
-// The old attempt is killed for its copy only after an attempt has ended: before that, a pause of the old attempt cannot
-// be told from a slow attempt. A silent copy is killed only if it has run for as long as the old attempt had run when the
-// copy began: then both attempts have shown the same. The factors of the machines convert both ages.
+// The old attempt is killed for its copy only after an attempt has ended: before that, a pause of the old attempt
+// cannot be told from a slow attempt. A silent copy is killed only if it has run for as long as the old attempt had run
+// when the copy began: then both attempts have shown the same. The factors of the machines convert both ages.
 func (w *weights) stays(i int, t *Task, p *Phase) bool {
 	c := &t.Attempts[i]
 	switch {
@@ -216,8 +203,7 @@ type pair struct {
 	youngAge, oldAge float64
 }
 
-// pairOf makes a pair of two attempts of a task: a copy, and the attempt that it is compared with. Both must have a
-// distribution of the remaining time (Left).
+// pairOf makes a pair of a copy and the attempt that it is compared with. Both must have a distribution Left.
 func pairOf(young, old *Attempt) (p pair) {
 	readLeft(&p.young, young.Left)
 	readLeft(&p.old, old.Left)
@@ -250,9 +236,9 @@ func (w *weights) likeness(p *pair) float64 {
 // near reports whether two times are alike.
 func near(a, b float64) bool { return a < float64(b*survival.Alike) && b < float64(a*survival.Alike) }
 
-// A killed copy is recorded as a part of a lost trial; shows returns this part for copy i. It is 1 if the copy reports
-// no progress. Otherwise it is the probability that the task is long, by the likeness of the copy and the oldest of the
-// other attempts alone: both hypotheses are taken to be equally probable before.
+// shows returns the part of a lost trial as which the killed copy i is recorded. It is 1 if the copy is silent.
+// Otherwise it is the probability that the task is long by likeness alone, with both hypotheses equally probable
+// before.
 func shows(t *Task, p *Phase, i int) float64 {
 	c, old := &t.Attempts[i], (*Attempt)(nil)
 	for j := range t.Attempts {
@@ -297,8 +283,7 @@ func place(factor float64) float64 {
 	return factor
 }
 
-// In computations a distribution is represented by a few of its quantiles, called points. Their numbers are the same
-// for the distributions of this library and for the distributions of a host.
+// In computations a distribution is represented by a few of its quantiles, called points.
 const (
 	// The number of values that represent the remaining time (t_rem).
 	leftPoints = survival.Points

@@ -37,8 +37,8 @@ type Decision struct {
 	// Comparison is set if the policy compared other numbers than Remaining and Bar. It contains the measure, the
 	// value and the threshold. If the task is kept, it is the comparison that ruled out the action.
 	Comparison
-	// Tried is how many earlier trials of the phase have ended with a result, and Won is how many were won. A trial
-	// is a copy or a restart of a slow task. Both numbers are 0 if the policy does not read them.
+	// Tried is how many earlier trials of the phase have ended with a result, and Won is how many were won. Both are 0
+	// if the policy does not read them.
 	Won, Tried int
 	// Gain ranks tasks for a free slot: the task with the largest Gain gets it. For LeastCost, Mantri, SDA and ESE,
 	// Gain is the time that the action is expected to save. For LATE it is the remaining time, and for Dryad, Spark
@@ -150,9 +150,9 @@ const (
 	// ByAge means that the remaining time was predicted from the attempt's age and the run times of other attempts
 	// that ran at least as long. By age alone, an older attempt always seems slower than a younger one.
 	ByAge
-	// ByEarlyProgress means that too few tasks have ended to trust the attempt's progress reports. So the remaining time
-	// counts only a tenth of the run time that the progress predicts. An example: an attempt has done 4 % after 2 s, so its
-	// progress predicts a run time of 50 s. A tenth of it is 5 s, and the remaining time is 3 s.
+	// ByEarlyProgress means that too few tasks have ended to trust the attempt's progress reports. So the remaining
+	// time counts only a tenth of the run time that the progress predicts. An example: an attempt has done 4 % after 2
+	// s, so its progress predicts a run time of 50 s. A tenth of it is 5 s, and the remaining time is 3 s.
 	ByEarlyProgress
 )
 
@@ -172,7 +172,8 @@ func (b Basis) MarshalText() ([]byte, error) { return enum.Text(basisNames[:], b
 // UnmarshalText sets the basis by its name.
 func (b *Basis) UnmarshalText(text []byte) error { return enum.Parse(basisNames[:], text, b) }
 
-// Reason says why a policy acts on a task, or why it keeps the task as it is. The names and values are stable.
+// Reason says why a policy acts on a task, or why it keeps the task as it is. The names and values are stable. Only a
+// tracker gives the reasons BadUnits, Leaving, Cloned, BadAnswer and BeatenMachine.
 type Reason uint8
 
 const (
@@ -253,19 +254,15 @@ const (
 	// progress reports.
 	NoProgress
 	// BadUnits: the progress reports and the sizes of the tasks seem to be in different units. An attempt has
-	// reported more work than its task has, or attempts have ended after reporting hardly any work. Only a tracker
-	// gives this reason.
+	// reported more work than its task has, or attempts have ended after reporting hardly any work.
 	BadUnits
 	// Unlikely: a new attempt would cost less on average, but the probability that it ends sooner is too small.
 	Unlikely
-	// Leaving: the task is copied, because its machine will leave before the attempt there is expected to end. Only a
-	// tracker gives this reason.
+	// Leaving: the task is copied, because its machine will leave before the attempt there is expected to end.
 	Leaving
 	// Cloned: an attempt is started, because fewer first attempts (clones) of the task run than the host asked for.
-	// Only a tracker gives this reason.
 	Cloned
-	// BadAnswer: the host's own policy returned an impossible decision, such as to kill an attempt that does not
-	// exist. Only a tracker gives this reason.
+	// BadAnswer: the host's own policy returned an impossible decision, such as to kill an attempt that does not exist.
 	BadAnswer
 	// FurthestOn: the policy wants to kill the task's oldest attempt, or the attempt with the most work behind it.
 	// [Hold] refuses such a kill, because the task would lose too much. See [Limits] for the exact rule.
@@ -273,11 +270,9 @@ const (
 	// Unproven: too few earlier trials of the phase were won. A restart without a copy first needs enough won trials. A
 	// copy needs as many won as lost trials if attempts are silent, tasks wait, and another trial is open.
 	Unproven
-	// Held: the phase is stuck. No attempt of the phase has begun or ended for a long time, as if all attempts hang,
-	// and no copy is possible. Therefore the task is restarted. See [Phase].Idle.
+	// Held: the phase is stuck ([Phase.Stuck]), and no copy is possible. Therefore the task is restarted.
 	Held
-	// LossBound: trials are copies and restarts of slow tasks. This trial might lose more slot time than all trials
-	// together may still lose. See [Limits].
+	// LossBound: this trial might lose more slot time than all trials together may still lose. See [Trials].
 	LossBound
 	// CopyFaster: an attempt of a task is killed, because a copy that began later has shown that it will probably end
 	// first. So the older of the two had bad luck, or its machine is slow.
@@ -287,10 +282,10 @@ const (
 	// CopiesSpent: the task has already had as many copies as the limits allow.
 	CopiesSpent
 	// BeatenMachine: the last attempt on the machine that asks for work was overtaken by a copy on another machine.
-	// Few tasks wait, so these tasks wait for a slot on another machine. Only a tracker gives this reason.
+	// Few tasks wait, so these tasks wait for a slot on another machine.
 	BeatenMachine
-	// NoFaster: a copy is killed, because it has shown that it will probably not end before the older attempt. So the task
-	// is probably long by itself.
+	// NoFaster: a copy is killed, because it has shown that it will probably not end before the older attempt. So the
+	// task is probably long by itself.
 	NoFaster
 	// BadMachine: the task is restarted, because attempts take far longer on its machine than elsewhere.
 	BadMachine

@@ -16,9 +16,9 @@
 //	}
 //	log.Info("straggler", "task", id, "decision", d)
 //
-// A host is the program that embeds this library. A host that does not want to keep the facts uses package tracker:
-// it reports each event, and gets the same decisions. A host whose engine is polled uses package engine. A program
-// that runs goroutines uses package pool. A client that sends requests uses package hedge.
+// A host that does not want to keep the facts uses package tracker: it reports each event, and gets the same decisions.
+// A host whose engine is polled uses package engine. A program that runs goroutines uses package pool. A client that
+// sends requests uses package hedge.
 //
 // # The default policy
 //
@@ -55,7 +55,7 @@
 //	5_within_bound  copy idle-slot slot-seconds=1689.03 threshold=858.165
 //	5_loss_bound    keep loss-bound lost-slot-seconds=75 threshold=30
 //
-// Two more journals show a hung attempt, which gets a copy, and a long task, which is left alone after one copy.
+// Two more journals show a hung attempt and a long task.
 //
 //	hung            copy saves-resources slot-seconds=551.014 threshold=330.253
 //	long            keep not-slow slot-seconds=224.998 threshold=274.202
@@ -80,43 +80,10 @@
 //
 // The reasons no-free-slot, not-eligible, not-restartable, furthest-on and no-estimate have no numbers.
 //
-// The reason of a kill says which cause the two attempts have shown: copy-faster, if the old attempt is killed, or
-// no-faster, if the copy is killed. The first number is the slot time that the kill saves, and the threshold is the least
-// slot time that it must save. A restart with the reason bad-machine prints the factor by which attempts take longer on the
-// machine, and the factor from which a machine is bad.
-//
-// Three more fields are about the new attempt. The field fresh is the time that a new attempt is expected to take. In the
-// costs, a new attempt that turns out slow is replaced in turn, so the costs can be less than fresh suggests. The field gain
-// is the remaining time less fresh. The field avoid lists machines on which the new attempt should not run, because an
-// attempt of the task runs or ran there, or because they are slow.
-//
-// [Measure] lists the measures of all policies. [Decision.Sentence] returns a decision as a sentence:
-//
-//	kept: trials must not lose too much; this trial might lose 75 s of slot time, and trials may lose 24 s more
-//
-// The page docs/why.md, "Why was my task killed?", explains six such lines.
-//
-// # The paper's rule
-//
-// [Mantri] is the rule of the paper, as printed [Mantri §5.1, Pseudocode 1]. A running attempt still needs the time
-// t_rem. A new attempt would take t_new, a random variable. The task has c running attempts, and attempts report
-// progress every Δ. E is an expected value, and P a probability. The table below explains the other letters.
-//
-//	while tasks wait:    restart  if t_rem > E(t_new) + Δ, at most γ times
-//	                     copy     if P(t_rem > t_new (c+1)/c) > δ
-//	when slots are idle: copy     if E(t_rem - t_new) > ρΔ
-//	always:              kill     all but the α fastest attempts, as soon as they have run for Δ
-//
-//	symbol  here                        default
-//	t_rem   Attempt.Remaining           a fact; see package estimate
-//	t_new   Task.Fresh                  a fact; see package estimate
-//	c       len(Task.Attempts)          a fact
-//	Δ       Phase.Interval              a fact
-//	γ       Mantri.MaxRestarts          3
-//	δ       Mantri.CopyThreshold        0.25
-//	ρ       Mantri.IdleGain             3
-//	α       Mantri.FastestKept          2
-//	1-δ     Mantri.Confidence           0.75
+// The reasons of a kill, copy-faster and no-faster, say which cause the two attempts have shown. In the costs, a new
+// attempt that turns out slow is replaced in turn, so the costs can be less than the field fresh suggests. [Measure]
+// lists the measures of all policies, [Decision.Sentence] returns a decision as a sentence, and the page docs/why.md,
+// "Why was my task killed?", explains six such lines.
 //
 // # Policies
 //
@@ -129,7 +96,7 @@
 //
 // If every attempt ends, every task ends, for all reports and for all decisions of a policy. A task is started a
 // bounded number of times, and runs for at most Limits.Restarts+1 times the time of its longest attempt. The comment
-// of [Trials] states and proves how much slot time trials may lose.
+// of [Trials] states how much slot time trials may lose.
 //
 // # When a decision is wrong
 //
@@ -142,16 +109,14 @@
 //     LeastCost and Mantri use a distribution of the remaining time. The other policies use their published rules.
 //   - Before a few tasks have ended, Mantri knows no time of a new attempt, and keeps every task.
 //
-// An attempt that hangs may get a copy that hangs, too. Give every attempt a hard timeout of your own, such as
-// several times the time of the longest attempt. At the timeout, kill the attempt and run the task again.
+// A copy may hang, too. So give every attempt a hard timeout, such as several times the time of the longest attempt.
 //
 // # Costs and concurrency
 //
-// A decision takes some tenths of a microsecond and allocates nothing. Policies and decisions do not change in use,
-// and are safe for concurrent use. No function reads a clock. Durations are compared as whole nanoseconds with
-// saturating arithmetic, so that neither rounding nor an overflow changes a decision.
-//
-// The simulated cluster in examples/internal/cluster/restart.go is an example of a host to copy from.
+// A decision takes some tenths of a microsecond and allocates nothing. Policies and decisions do not change in use, and
+// are safe for concurrent use. No function reads a clock. Durations are compared as whole nanoseconds with saturating
+// arithmetic, so that neither rounding nor an overflow changes a decision. The simulated cluster in
+// examples/internal/cluster/restart.go is an example of a host to copy from.
 //
 // Sources: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010; Zaharia
 // et al., "Improving MapReduce Performance in Heterogeneous Environments", OSDI 2008 (LATE); Dean and Ghemawat,

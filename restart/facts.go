@@ -19,8 +19,7 @@ type Attempt struct {
 	// Location is the factor by which an attempt of this task takes longer on this machine than on an average
 	// machine, such as 2 for twice as long. 0 means 1. Task.Fresh.Location is the same factor for the machine of a
 	// new attempt. If Location is at least three times Task.Fresh.Location, the machine is known to be bad for the
-	// task; then a restart on another machine is treated as safe: it needs no won trial, and the bound on lost slot
-	// time does not apply. Read by LeastCost and [Hold].
+	// task, and a restart on another machine is no guess; see [Trials]. Read by LeastCost and [Hold].
 	Location float64
 	// Left is the probability distribution of the remaining time, in seconds. The mean of Left is Remaining. If Left
 	// is nil, Remaining is taken to be certain, and a copy or restart puts no slot time at risk. Read by Mantri and
@@ -31,12 +30,11 @@ type Attempt struct {
 	Basis Basis
 	// Score is the attempt's progress score: 0 at the start, 1 at the end. Read by LATE and Hadoop.
 	Score float64
-	// Done is the work that the attempt has done, in the units of Task.Work. The attempt with the most work behind it
-	// is never killed on an estimate alone; LeastCost and [Hold] find it by Done + Resumed. Spark reads Done as well.
+	// Done is the work that the attempt has done, in the units of Task.Work. Read by Spark, LeastCost and [Hold].
 	Done float64
 	// Resumed is the work that was already done when the attempt began, because it continued from a checkpoint of an
-	// earlier attempt. Done, Score and Remaining do not include this work. [Hold] adds Done and Resumed to find the
-	// attempt with the most work behind it.
+	// earlier attempt. Done, Score and Remaining do not include this work. LeastCost and [Hold] add Done and Resumed to
+	// find the attempt with the most work behind it, which [Limits] protects.
 	Resumed float64
 }
 
@@ -76,7 +74,7 @@ type Task struct {
 	NoRestart bool
 }
 
-// Phase contains the facts of the task's phase. A phase is a group of tasks that do the same work on different data.
+// Phase contains the facts of the task's phase.
 type Phase struct {
 	// Interval is the time between two progress reports of an attempt; the Mantri paper calls it Δ. 0 or less means that
 	// reports have no fixed period.
@@ -92,17 +90,15 @@ type Phase struct {
 	Copies int
 	// Silent says that no attempt of the phase has ever reported progress.
 	Silent bool
-	// Idle is the time since an attempt of the phase last began or ended. If Idle is at least four times
-	// Task.Longest, the phase is stuck: no slot will become free. If the host leaves Idle 0, policies never see that
-	// a phase is stuck, even if all its attempts hang. Read by LeastCost and [Hold].
+	// Idle is the time since an attempt of the phase last began or ended. If the host leaves it 0, policies never see
+	// that a phase is stuck ([Phase.Stuck]), even if all its attempts hang. Read by LeastCost and [Hold].
 	Idle time.Duration
 	// Machines is how many machines could run an attempt; 0 if not known. [Decision].Avoid then always leaves out at
 	// least one machine, so that a new attempt has a machine to run on.
 	Machines int
 	// Stream says that other phases may soon need the slots that are idle now. Read by LeastCost.
 	Stream bool
-	// Trials summarizes the trials of the phase: how many were won and lost, and their cost. A trial is a copy or a
-	// restart of a slow task. Read by LeastCost and [Hold].
+	// Trials is the account of the trials of the phase. Read by LeastCost and [Hold].
 	Trials Trials
 	// Limits bounds the restarts, the copies and the lost slot time of the phase. The zero value has safe defaults.
 	// Read by LeastCost and [Hold].

@@ -13,7 +13,7 @@ import (
 // the cheapest action.
 //
 // An example. A task has run for 100 s and reports a tenth of its work. So it still needs 900 s. Other tasks took 100
-// s, tasks wait for slots, and no trial (a copy or restart of a slow task) has ended yet.
+// s, tasks wait for slots, and no trial has ended yet.
 //
 //   - To keep the task costs 900 s of a slot, and half a second more for each second until the task ends: 1,350 s.
 //   - A copy costs less. With probability 1/4 the task is long by itself, and the copy is in vain. Otherwise the copy
@@ -22,29 +22,22 @@ import (
 // So LeastCost makes a copy. The copy does 1 % of its work each second, and will probably end first. As soon as it has
 // done more than the old attempt, LeastCost kills the old attempt.
 //
-// The rules:
+// The comment of the package has the rules in five sentences. In detail:
 //
-//   - A slow attempt has two possible causes: a long task, or bad luck. [Trials.Long] is the probability of a long
-//     task, which is about the share of lost trials. If the task is long, a new attempt takes as long as the old
-//     attempt would take on the new attempt's machine. If not, a new attempt takes t_new, the time of a new attempt.
-//   - The cost of an action is the slot time that it uses, plus a price for each second until the task ends. The
-//     price is the field Price while tasks wait, and the field IdlePrice while no task waits. The cheapest action is
+//   - The probability that a task is long is [Trials.Long]. If it is long, a new attempt takes as long as the old attempt
+//     would take on the new attempt's machine. If not, a new attempt takes t_new ([Task].Fresh).
+//   - A second until the task ends costs Price while tasks wait, and IdlePrice while no task waits. The cheapest action is
 //     taken if it saves two report periods at least, and the new attempt will probably end sooner. If attempts are silent,
 //     it is enough that the old attempt will not probably end sooner.
-//   - The first trial is a copy, because two attempts show whether the task is long. If the copy is as slow as the
-//     old attempt, the copy is killed. If the copy is faster, the old attempt is killed. While a slot is idle and no
-//     task waits, no task needs the slot of such an attempt. Then the old attempt is killed only after an attempt of
-//     the phase has ended, and a silent copy only if it has run for as long as the old attempt had run when the copy
-//     began.
+//   - While a slot is idle and no task waits, no task needs the slot of the slower of two attempts. Then the old attempt is
+//     killed only after an attempt of the phase has ended, and a silent copy only if it has run for as long as the old
+//     attempt had run when the copy began.
 //   - While tasks wait, a copy takes a slot from a task. So a phase whose attempts are silent has one open trial at a
 //     time after it has lost more trials than it has won.
-//   - An attempt is killed without a copy only after enough trials of the phase were won: three, or twice the number
-//     of lost trials if that is more. A task that may have no copy ([Task].NoCopy) needs no won trial: its first trial
-//     is a restart. The restart waits until the attempt has run for a typical time, or for as long as a copy may run if
-//     that is longer. While a task can get a copy on an idle slot, and no task waits, it is not restarted.
-//   - No trial begins if all trials together might then lose more slot time than the bound of [Limits].
-//   - On a machine that is known to be bad ([Attempt].Location), an attempt is killed without a won trial and without
-//     the bound.
+//   - A task that may have no copy ([Task].NoCopy) needs no won trial: its first trial is a restart. The restart waits until
+//     the attempt has run for a typical time, or for as long as a copy may run if that is longer. While a task can get a
+//     copy on an idle slot, and no task waits, it is not restarted.
+//   - On a bad machine ([Attempt].Location), an attempt is killed without a won trial and without the bound.
 //
 // Every field is a choice of the operator; 0 means the default. A LeastCost does not change in use, and is safe for
 // concurrent use. Sources: t_rem and t_new [Mantri §5.1]. The model of luck and size, the criterion and the bound are
@@ -70,12 +63,9 @@ const (
 	keptAttempts = 2
 )
 
-// The defaults of the fields are choices, too. If a price is halved or doubled, the time of the phases changes by a few
-// tenths of a percent.
+// If a price is halved or doubled, the time of the phases changes by a few tenths of a percent.
 const (
-	// usualPrice is the value of ending a task one second sooner while tasks wait, in seconds of a slot.
-	usualPrice = 0.5
-	// usualIdlePrice is the value of ending a task one second sooner while no task waits, in seconds of a slot.
+	usualPrice     = 0.5
 	usualIdlePrice = 3
 )
 

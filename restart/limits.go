@@ -21,16 +21,14 @@ import (
 // attempt may fail, or its machine may be lost: bound the number of tries. A task with both NoCopy and NoRestart gets
 // no second attempt, so it waits for its only attempt.
 //
-// Limits also bounds the slot time that trials may lose. A trial is a copy or a restart that is made because a task
-// is slow. No trial begins if all trials together might then lose more slot time than a bound. The comment of
-// [Trials] states the bound. FreeTrials and LossShare are the numbers in it.
+// Limits also bounds the slot time that trials may lose: FreeTrials and LossShare are the numbers in the bound that the
+// comment of [Trials] states.
 type Limits struct {
 	// Restarts is how often a task may be restarted. The Mantri paper calls it γ. 0 means 3; Off: never.
 	Restarts int
 	// Copies is how many copies a task may be given, over its whole life. 0 means 8; Off: none.
 	Copies int
-	// FreeTrials is how many trials may be lost before any trial was won. A trial is a copy or a restart of a slow
-	// task. 0 means 4; Off: none.
+	// FreeTrials is how many trials may be lost before any trial was won. 0 means 4; Off: none.
 	FreeTrials int
 	// LossShare is the share of the phase's slot time that lost trials may use, in (0, 1]. For example, 0.03 is 3 %.
 	// 0 means 0.03; Off: trials may lose any amount.
@@ -39,14 +37,10 @@ type Limits struct {
 
 // The default values of the fields of Limits. They are this library's choices.
 const (
-	// usualRestarts is how often a task may be restarted.
-	usualRestarts = 3
-	// usualCopies is how many copies a task may be given.
-	usualCopies = 8
-	// usualFree is how many trials may be lost before any trial was won.
-	usualFree = 4
-	// usualLossShare is the share of the phase's slot time that lost trials may use.
-	usualLossShare = 0.03
+	usualRestarts  = 3    // restarts of a task
+	usualCopies    = 8    // copies of a task
+	usualFree      = 4    // trials that may be lost before any was won
+	usualLossShare = 0.03 // share of the phase's slot time that lost trials may use
 )
 
 // Validate returns an error for the first field that is out of range. The error states the value and the allowed

@@ -8,18 +8,19 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// Mantri is the policy of the paper: resource-aware restart [Mantri §5.1, Pseudocode 1]. Its zero value has the
-// paper's parameters. A Mantri does not change in use, and is safe for concurrent use.
+// Mantri is the policy of the paper, resource-aware restart [Mantri §5.1, Pseudocode 1]. The zero value has its
+// parameters.
 //
-// The symbols: t_rem is how long the task's fastest attempt still needs, and t_new is how long a new attempt would
-// take. E is an expected value, and P a probability. Δ is the time between two progress reports. The task has c
-// running attempts. α, γ, δ and ρ are the parameters FastestKept, MaxRestarts, CopyThreshold and IdleGain.
+// The task's fastest attempt still needs t_rem, and a new attempt would take t_new ([Task].Fresh). The task has c
+// running attempts, which report every Δ ([Phase].Interval). E is an expected value, and P a probability; the fields
+// name γ, δ, ρ and α.
 //
-// While tasks wait for a slot, or no slot is free, Mantri restarts a task if t_rem > E(t_new) + Δ. Otherwise Mantri
-// makes one more copy, if the attempts together probably use less slot time with the copy: P(t_rem > t_new (c+1)/c) >
-// δ. When slots are idle, Mantri makes a copy if E(t_rem - t_new) > ρΔ. It kills an attempt that is slower than the α
-// fastest, as soon as the attempt has run for Δ. A task that may not have a copy is restarted by the first rule, also
-// when slots are idle.
+//	while tasks wait:    restart  if t_rem > E(t_new) + Δ, at most γ times
+//	                     copy     if P(t_rem > t_new (c+1)/c) > δ
+//	when slots are idle: copy     if E(t_rem - t_new) > ρΔ
+//	always:              kill     all but the α fastest attempts, as soon as they have run for Δ
+//
+// A task that may not have a copy is restarted by the first rule, also when slots are idle.
 //
 // If t_rem is uncertain, [Attempt].Left is its distribution, and the rules need more than a mean:
 //
@@ -39,9 +40,8 @@ import (
 //   - An attempt is judged as soon as it has run for Δ, the time of its first report. If it has not reported by then,
 //     it is judged after CopyPause.
 //   - If a task has several attempts, the slowest is restarted.
-//   - A restart must end sooner with a probability of at least 1/2. Footnote 4 assumes that this follows from the
-//     rule.
-//   - All clones are kept. Clones are first attempts that the host started together.
+//   - A restart must end sooner with a probability of at least 1/2. Footnote 4 assumes that the rule implies this.
+//   - All clones are kept ([Task].Clones).
 //   - A task gets at most MaxCopies copies over its whole life.
 //   - If a task has several attempts, two are never killed: the oldest attempt, and the attempt with the most work
 //     behind it. See [Limits]. If t_rem was predicted from an attempt's age alone, the attempt is not killed for
@@ -159,8 +159,7 @@ func (m Mantri) Decide(t Task, p Phase) (d Decision) {
 	return d
 }
 
-// idle is the rule while slots are idle (line 10 of the pseudocode): a slot costs nothing, so a copy must only save
-// time.
+// idle is the rule while slots are idle (line 10 of the pseudocode).
 func (m *Mantri) idle(d *Decision, t *Task, v view) {
 	if m.IdleGain == Off {
 		d.Reason = Disabled
@@ -178,8 +177,7 @@ func (m *Mantri) idle(d *Decision, t *Task, v view) {
 	d.Action, d.Reason = Copy, IdleSlot
 }
 
-// scarce is the rule while tasks wait for slots (lines 6 and 7 of the pseudocode). It restarts the task if a new
-// attempt ends sooner. Otherwise it makes a copy, if the copy saves slot time.
+// scarce is the rule while tasks wait for slots (lines 6 and 7 of the pseudocode).
 func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	// The conversion prevents a fused multiply-add, so that every processor gives the same result.
 	raised := float64(m.RaisedBar * float64(max(t.Restarts, 0)))
@@ -213,8 +211,7 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	}
 }
 
-// saves reports whether the task will probably use less slot time with one more copy. It also returns the comparison
-// by which this was decided.
+// saves reports whether the task will probably use less slot time with one more copy, and by which comparison.
 func (m *Mantri) saves(t *Task, v view) (compared Comparison, saves bool) {
 	c, chance := float64(len(t.Attempts)), 0.0
 	if v.left == nil {
@@ -235,8 +232,7 @@ func (d *Decision) because(why Reason, of Measure, value, threshold float64) {
 	d.Reason, d.Comparison = why, Compare(of, value, threshold)
 }
 
-// refuse sets the decision to keep the task. The reason why comes from mayRestart or mayCopy; refuse adds the two
-// numbers that were compared for it.
+// refuse keeps the task for a reason of mayRestart or mayCopy, and adds the two numbers that were compared.
 func (m *Mantri) refuse(d *Decision, why Reason, t *Task, v view) {
 	d.Reason, d.Comparison = why, Comparison{}
 	pause := num.Times(v.interval, m.CopyPause)
@@ -266,16 +262,13 @@ func (m *Mantri) refuse(d *Decision, why Reason, t *Task, v view) {
 	}
 }
 
-// spent returns the comparison of n, a number of restarts, copies or attempts, with its limit most. If the limit is
-// Off, the comparison contains 0.
 func spent(of Measure, n, most int) Comparison {
 	return Compare(of, float64(max(n, 0)), float64(max(most, 0)))
 }
 
-// evenChance is the probability of one half. Mantri restarts a task only if a new attempt ends sooner with a higher
-// probability. The paper assumes that the rule "t_rem > E(t_new) + Δ" implies this [Mantri §5.1, footnote 4]. That is
-// true if the median of t_new, the time of a new attempt, is below its mean. With two kinds of machines the median
-// may be above the mean, so Mantri computes the probability as well.
+// evenChance is the probability of ending sooner that a restart must exceed. The paper's rule implies it only if the
+// median of t_new is below its mean [Mantri §5.1, footnote 4]. With two kinds of machines the median may be above the
+// mean.
 const evenChance = 0.5
 
 // mayRestart returns the reason why the task must not be restarted now, or NoReason.
@@ -323,24 +316,14 @@ func (m *Mantri) recent(t *Task, v view) bool {
 
 // view contains the facts of a task's attempts that Mantri needs.
 type view struct {
-	// The time between two progress reports (Δ), 0 or more.
-	interval time.Duration
-	// The remaining time (t_rem) of the fastest attempt, or Unknown.
-	remaining time.Duration
-	// The age of the newest attempt.
-	youngest time.Duration
-	// The index of the slowest attempt that has run for long enough to be judged and may be killed; -1 if there is
-	// none.
-	slowest int
-	// The same as slowest, but only of attempts whose remaining time was not predicted from their age; -1 if there is
-	// none.
-	surplus int
-	// True if at least one attempt has run for long enough to be judged.
-	judged bool
-	// The distribution of the remaining time of the fastest attempt; nil if that time is certain.
-	left estimate.Distribution
-	// The fastest attempt; nil if no remaining time is known.
-	fastest *Attempt
+	interval  time.Duration         // time between two progress reports (Δ), 0 or more
+	remaining time.Duration         // remaining time (t_rem) of the fastest attempt, or Unknown
+	youngest  time.Duration         // age of the newest attempt
+	slowest   int                   // index of the slowest attempt that is judged and may be killed; -1 for none
+	surplus   int                   // the same, of attempts whose remaining time was not predicted from their age
+	judged    bool                  // at least one attempt has run for long enough to be judged
+	left      estimate.Distribution // distribution of the remaining time of the fastest attempt; nil if it is certain
+	fastest   *Attempt              // nil if no remaining time is known
 }
 
 // look computes a view of the attempts of a task. The argument interval is the time between two progress reports.
@@ -369,16 +352,15 @@ func (m *Mantri) look(attempts []Attempt, interval time.Duration) view {
 	return v
 }
 
-// judged reports whether an attempt has run for long enough to be compared with others. That is one report period, or
-// CopyPause report periods if the attempt has not reported yet. The longer time prevents an endless loop: a third
-// attempt whose first report is a moment late would be killed as the slowest, started again, killed again, and so on.
+// judged reports whether an attempt has run for long enough to be compared with others. The longer time, for an attempt
+// that has not reported, prevents an endless loop: a third attempt whose first report is late would be killed again and
+// again.
 func (m *Mantri) judged(c *Attempt, interval time.Duration) bool {
 	return c.Elapsed >= interval && (c.Remaining != estimate.Unknown || c.Elapsed >= num.Times(interval, m.CopyPause))
 }
 
-// prunes decides to kill the slowest attempt if at least keep other attempts are faster. It reports whether it has
-// set the decision to a kill. An attempt whose remaining time was predicted from its age is not killed: by age alone,
-// the older of two attempts always seems slower, even when it is about to end.
+// prunes decides to kill the slowest attempt if at least keep other attempts are faster, and reports whether it has set
+// the decision to a kill. An attempt whose remaining time was predicted from its age is not killed; see [ByAge].
 func (v view) prunes(d *Decision, attempts []Attempt, keep int) bool {
 	if v.surplus < 0 || len(attempts) <= keep {
 		return false
@@ -402,9 +384,8 @@ func faster(attempts []Attempt, i int) (n int) {
 	return n
 }
 
-// slower reports whether attempt i is slower than attempt j of the same task. The attempt with the longer remaining
-// time (t_rem) is slower, and an unknown t_rem is longer than any known t_rem. If both are equal, the younger attempt
-// is slower. If the ages are equal, too, the attempt with the higher index is slower.
+// slower reports whether attempt i is slower than attempt j of the same task: by t_rem, where unknown is longest, then
+// the younger, then the attempt with the higher index.
 func slower(attempts []Attempt, i, j int) bool {
 	a, b := &attempts[i], &attempts[j]
 	if a.Remaining != b.Remaining {
@@ -416,16 +397,8 @@ func slower(attempts []Attempt, i, j int) bool {
 	return i > j
 }
 
-// sure reports whether the remaining time (t_rem) is certain enough to restart the task. It must exceed the bar with
-// the probability Confidence, and must exceed the time of a new attempt (t_new) with a probability above 1/2.
-//
-// A few hung attempts can make E(t_new) so large that no attempt would ever be restarted, even if hung attempts fill
-// every slot. So a second test also allows the restart. Δ is the time between two progress reports. Both must hold:
-//
-//   - The remaining time exceeds m+Δ with the probability (1+Confidence)/2. Here m is the median of t_new.
-//   - The remaining time exceeds t_new+Δ with a probability above 1/2.
-//
-// If the second test allows the restart, the decision's bar is m+Δ.
+// sure reports whether an uncertain remaining time allows a restart, by one of the two tests of [Mantri], and sets the
+// bar of the test.
 func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 	if v.left == nil {
 		return true
@@ -449,8 +422,7 @@ func (m *Mantri) sure(d *Decision, t *Task, v view) bool {
 	return true
 }
 
-// savesTime reports whether a copy on an idle slot is expected to save more time than IdleGain report periods. It
-// must also have a real chance to save time: a probability above CopyThreshold.
+// savesTime reports whether a copy on an idle slot is expected to save enough, with a real chance.
 func (m *Mantri) savesTime(d *Decision, t *Task, v view) bool {
 	if v.left == nil {
 		return d.Remaining > d.Bar

@@ -22,81 +22,67 @@ func Compare(of Measure, value, threshold float64) Comparison {
 	return Comparison{of, value, threshold}
 }
 
-// Measure says which quantity a comparison compares, and in which unit. The names and values are stable.
+// Measure says which quantity a comparison compares, and in which unit. The comment of a measure says what Value is,
+// and then what Threshold is. The names and values are stable.
 type Measure uint8
 
 const (
 	// NoMeasure is the zero value: the decision has no comparison.
 	NoMeasure Measure = iota
-	// SlotSeconds: the value is the cost of keeping the task, in seconds of slots. If the policy acts, threshold is the
-	// cost of the action. If the task is kept, threshold is the cost of the cheapest action plus two report periods,
-	// because an action must save at least that much.
+	// SlotSeconds: the cost of keeping the task, in seconds of slots, and that of the action. If the task is kept, the
+	// threshold is the cost of the cheapest action plus two report periods, which an action must save at least.
 	SlotSeconds
-	// SavedSlotSeconds: the value is the slot time that the action saves, in seconds. The threshold is the least slot time
-	// that the action must save.
+	// SavedSlotSeconds: the slot time that the action saves, in seconds, and the least that it must save.
 	SavedSlotSeconds
-	// LostSlotSeconds: the value is the slot time that this trial is expected to lose, in seconds. A trial is a copy or a
-	// restart of a slow task. The threshold is the slot time that trials may still lose under the bound of [Limits].
+	// LostSlotSeconds: the slot time that this trial is expected to lose, in seconds, and the slot time that trials may
+	// still lose under the bound of [Limits].
 	LostSlotSeconds
-	// SavedSeconds: the value is the time that a copy is expected to save, in seconds. The threshold is the least time
-	// that the copy must save.
+	// SavedSeconds: the time that a copy is expected to save, in seconds, and the least that it must save.
 	SavedSeconds
-	// RunSeconds: the value is the age of the attempt in seconds. The threshold is the age that the rule compares it with.
+	// RunSeconds: the age of the attempt in seconds, and the age with which the rule compares it.
 	RunSeconds
-	// SinceCopySeconds: the value is the time since the task's last copy began or was killed, in seconds. It is 0 if the
-	// copy waits in an engine's queue. The threshold is the time that must pass before the next action.
+	// SinceCopySeconds: the time since the task's last copy began or was killed, in seconds, and the time that must pass
+	// before the next action. The value is 0 if the copy waits in an engine's queue.
 	SinceCopySeconds
-	// UnitSeconds: the value is the age of the attempt divided by its work, in seconds for each unit of work. The
-	// threshold is the limit of value.
+	// UnitSeconds: the age of the attempt divided by its work, in seconds for each unit of work, and the limit.
 	UnitSeconds
-	// Probability: the value is the probability, in [0, 1], that the action pays. The threshold is the lowest probability
-	// that is enough for the action.
+	// Probability: the probability that the action pays, and the lowest that is enough; both in [0, 1].
 	Probability
-	// WonTrials: the value is the number of trials that were won so far. A trial is a copy or a restart of a slow task.
-	// The threshold is the number of won trials that the action needs.
+	// WonTrials: the number of trials that were won so far, and the number that the action needs.
 	WonTrials
-	// PastRestarts: the value is how often the task was restarted. The threshold is how often it may be restarted.
+	// PastRestarts: how often the task was restarted, and how often it may be restarted.
 	PastRestarts
-	// PastCopies: the value is the number of copies that the task has had. The threshold is the number that it may have.
+	// PastCopies: how many copies the task has had, and how many it may have.
 	PastCopies
-	// RunningAttempts: the value is the number of running attempts of the task. The threshold is the number that may run
-	// at once.
+	// RunningAttempts: how many attempts of the task run, and how many may run at once.
 	RunningAttempts
-	// FasterAttempts: the value is the number of attempts of the task that are faster than the attempt to kill. The
-	// threshold is the number of faster attempts that a kill needs.
+	// FasterAttempts: how many attempts of the task are faster than the attempt to kill, and how many the kill needs.
 	FasterAttempts
-	// FinishedTasks: the value is the number of finished tasks of the phase. The threshold is the number of finished tasks
-	// that the rule needs.
+	// FinishedTasks: how many tasks of the phase have finished, and how many the rule needs.
 	FinishedTasks
-	// FinishedShare: the value is the share of the phase's tasks that have finished, in [0, 1]. The threshold is the share
-	// that the rule needs.
+	// FinishedShare: the share of the phase's tasks that have finished, and the share that the rule needs; both in [0,
+	// 1].
 	FinishedShare
-	// CopyShare: the value is the share of the slots in which copies run, in [0, 1]. The threshold is the largest share
-	// that is allowed.
+	// CopyShare: the share of the slots in which copies run, and the largest that is allowed; both in [0, 1].
 	CopyShare
-	// ProgressScore: the value is the progress score of the attempt, from 0 at the start to 1 at the end. Threshold is
-	// the score below which the attempt is slow.
+	// ProgressScore: the progress score of the attempt, from 0 at the start to 1 at the end, and the score below which
+	// it is slow.
 	ProgressScore
-	// ProgressRate: the value is the part of the task that the attempt does each second. The threshold is the rate below
-	// which the attempt is slow.
+	// ProgressRate: the part of the task that the attempt does each second, and the rate below which it is slow.
 	ProgressRate
-	// WorkRate: the value is the number of units of work that the attempt does each second. The threshold is the rate
-	// below which the attempt is slow.
+	// WorkRate: the units of work that the attempt does each second, and the rate below which it is slow.
 	WorkRate
-	// MachineScore: the value is the sum of the progress scores of all attempts on the machine. The threshold is the sum
-	// below which the machine is too slow for a copy.
+	// MachineScore: the sum of the progress scores of all attempts on the machine, and the sum below which the machine
+	// is too slow for a copy.
 	MachineScore
-	// SlowFactor: the value is the factor by which attempts take longer on this machine than on other machines. The
-	// threshold is the limit of the factor.
+	// SlowFactor: the factor by which attempts take longer on this machine than on other machines, and its limit.
 	SlowFactor
-	// WaitingTasks: the value is the number of tasks that wait for a slot. The threshold is the largest number that is
-	// allowed.
+	// WaitingTasks: the number of tasks that wait for a slot, and the largest that is allowed.
 	WaitingTasks
 )
 
-// measures has the name of each measure, and the part of a sentence that explains a comparison in it. {value} and {threshold}
-// are replaced by the two numbers; {value%} and {threshold%} by the same numbers as percentages; {value s} and {threshold s} by
-// the same numbers, which are seconds, in the unit that fits.
+// measures has the name of each measure, and the part of a sentence that explains a comparison in it. {value%} is the
+// value as a percentage, and {value s} is the value, in seconds, in the unit that fits.
 var measures = [...]words{
 	NoMeasure:        {"no-measure", ""},
 	SlotSeconds:      {"slot-seconds", "to let it run costs {value s} of slot time, and the cheapest change {threshold s}"},

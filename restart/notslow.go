@@ -30,18 +30,7 @@ type Outline struct {
 // costs at most value. If keeping the task did cost value, the cheapest action would cost at least threshold,
 // including the margin that an action must save.
 //
-// Why the bounds are right: Decide represents t_rem by sixteen values (points), up to the quantile 31/32, and t_new
-// by eight. Let p be the price of a second of the task's time, l a value of t_rem, and f a value of t_new. All costs
-// are in slot time.
-//
-//   - Assume that the task is not long by itself: a new attempt takes t_new. Then a restart saves (1+p)(l-f). A copy
-//     saves (1+p)l - (2+p)f if f is less than l, else nothing. Both savings grow with l and fall with f. So the bounds
-//     use Left in place of l, and lower quantiles in place of f.
-//   - Assume that the task is long. Then a new attempt takes m(Age+l), where m compares the two machines. Both
-//     savings are linear in l while they are above 0, and at most 0 at l = 0. So no saving is larger than the larger
-//     of 0 and the saving at l = Left.
-//   - The expected saving is linear in the probability that the task is long. For a restart this probability is at
-//     least Trials.Long(0). For a copy it is at least Trials.Long(Age+Left), with both in seconds.
+// The page docs/numerics.md says why the bounds are right.
 //
 // NotSlow computes up to three quantiles of Fresh, and allocates nothing.
 func (c *LeastCost) NotSlow(o *Outline, p *Phase) (value, threshold float64, sure bool) {
@@ -63,11 +52,9 @@ func (c *LeastCost) NotSlow(o *Outline, p *Phase) (value, threshold float64, sur
 		// Decide uses the same upper bound of t_new.
 		longest := float64(showPeriods*max(p.Interval, 0).Seconds()) + max(fresh.Lag, 0).Seconds() + typical
 		b.restart, b.another = 0, 0
-		// These are the quantiles 1/16 and 3/16 of t_new.
-		b.most(low, 2./freshPoints)
-		// These are the quantiles 5/16 and 7/16.
-		b.most(typical, 2./freshPoints)
-		// These are the quantiles 9/16 to 15/16.
+		b.most(low, 2./freshPoints)     // the quantiles 1/16 and 3/16 of t_new
+		b.most(typical, 2./freshPoints) // 5/16 and 7/16
+		// 9/16 to 15/16
 		b.most(min(max(0, fresh.Quantile(highPoint)), longest), 4./freshPoints)
 		if !b.within(margin) {
 			return 0, 0, false
@@ -91,10 +78,8 @@ const (
 	roundings, rounded = 1e-9, 1e-8
 )
 
-// slowBound computes upper bounds of the slot time that a restart and a copy can save, in seconds of slots. Field
-// moved is the factor by which an attempt takes longer on the new machine than on the present machine. Field price is
-// the worth of one second of the task's time, in seconds of slots. Fields restart and another are the savings if the
-// task is not long by itself.
+// slowBound computes upper bounds of the slot time that a restart and a copy can save, in seconds of slots. Fields
+// moved and price are as in weights. Fields restart and another are the savings if the task is not long by itself.
 type slowBound struct {
 	left, age, moved, price float64
 	// Lower bounds of the probability that the task is long: for a restart, and for a copy.
@@ -110,8 +95,8 @@ func (b *slowBound) most(fresh, part float64) {
 	b.another += float64(part * max(0, float64((1+b.price)*b.left)-float64((2+b.price)*fresh)))
 }
 
-// saved returns the largest expected saving of a restart or a copy, in seconds of slots. The result is an upper bound
-// for every probability that the task is long, from the lower bounds long and copied up to 1.
+// saved returns the largest expected saving of a restart or a copy, for every probability that the task is long from the
+// lower bounds up to 1.
 func (b *slowBound) saved() float64 {
 	same := float64(b.moved * (b.age + b.left))
 	restart := float64((1 + b.price) * max(0, b.left-same))

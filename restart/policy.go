@@ -85,12 +85,10 @@ func Validate(policy Policy) error {
 func (m Mantri) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&m)) }
 func (m *Mantri) UnmarshalJSON(data []byte) error { return wire.Read(data, m, wire.Struct) }
 
-// MarshalJSON returns a JSON object with the fields that are not zero. Field names are in kebab-case, such as
-// idle-price. UnmarshalJSON reads the same JSON.
+// MarshalJSON returns a JSON object as [Mantri.MarshalJSON] does. UnmarshalJSON reads the same JSON.
 func (c LeastCost) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&c)) }
 func (c *LeastCost) UnmarshalJSON(data []byte) error { return wire.Read(data, c, wire.Struct) }
 
-// MarshalJSON returns a JSON object with the fields that are not zero. Field names are in kebab-case, such as
-// loss-share, and Off is -1. UnmarshalJSON reads the same JSON.
+// MarshalJSON returns a JSON object as [Mantri.MarshalJSON] does. UnmarshalJSON reads the same JSON.
 func (l Limits) MarshalJSON() ([]byte, error)     { return wire.JSON(wire.Settings(&l)) }
 func (l *Limits) UnmarshalJSON(data []byte) error { return wire.Read(data, l, wire.Struct) }

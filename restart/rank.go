@@ -7,8 +7,7 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// ranks names three attempts of a task by their indexes in [Task].Attempts. Each rule that compares the attempts of a
-// task reads them here.
+// ranks names three attempts of a task by their indexes in [Task].Attempts.
 type ranks struct {
 	// The attempt that has run for the longest time. Of several, the one with the most work behind it.
 	oldest int
@@ -18,8 +17,7 @@ type ranks struct {
 	fastest int
 }
 
-// rank finds the oldest, the furthest and the fastest attempt. Of equal attempts, the one with the lowest index is
-// taken. The list must not be empty.
+// rank finds the three in a list that is not empty. Of equal attempts, the one with the lowest index is taken.
 func rank(attempts []Attempt) (r ranks) {
 	r.fastest = -1
 	for i := range attempts {
@@ -43,17 +41,14 @@ func older(a, b *Attempt) bool {
 	return a.Elapsed > b.Elapsed || a.Elapsed == b.Elapsed && a.far() > b.far()
 }
 
-// far returns how much of the task's work is behind the attempt: the work that was already done when the attempt
-// began, plus the work that the attempt has done itself.
+// far returns how much of the task's work is behind the attempt.
 func (c *Attempt) far() float64 { return c.Resumed + c.Done }
 
-// spares reports whether attempt i is the oldest attempt of its task, or has the most work behind it. Of several
-// attempts, such an attempt is not killed on an estimate alone; see [Limits].
+// spares reports whether [Limits] protects attempt i, one of several.
 func (r ranks) spares(i int) bool { return i == r.oldest || i == r.furthest }
 
-// mayKill reports whether the limits allow the kill of attempt i, one of several attempts. The oldest attempt may be
-// killed in favour of another attempt that has done more. Such a kill uses up a restart of the task; most is how many
-// restarts the task may have.
+// mayKill reports whether [Limits] allow the kill of attempt i, one of several attempts, of a task that may have most
+// restarts.
 func (r ranks) mayKill(i int, t *Task, most int) bool {
 	return !r.spares(i) || i == r.oldest && r.furthest != r.oldest && !t.NoRestart && max(t.Restarts, 0) < most
 }

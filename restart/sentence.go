@@ -16,7 +16,8 @@ import (
 //	kept: trials must not lose too much; this trial might lose 40 s of slot time, and trials may lose 12 s more
 //
 // In a sentence the word "it" means the task, or the attempt that is killed. The sentence has at most three digits of
-// each number, and each time in the unit that fits: 34,289 s is 9.52 h. A program should read the line of String instead.
+// each number, and each time in the unit that fits: 34,289 s is 9.52 h. A program should read the line of String
+// instead.
 func (d Decision) Sentence() string {
 	cause := textOf(reasons[:], d.Reason)
 	if d.Fresh == 0 && d.Remaining == 0 && strings.Contains(cause, "{fresh}") {
@@ -59,7 +60,7 @@ func textOf[E ~uint8](table []words, e E) string {
 	return table[e].text
 }
 
-// fill copies the names of a table into names, which it returns.
+// fill copies the names of a table.
 func fill(names []string, table []words) []string {
 	for i := range names {
 		names[i] = table[i].name
@@ -92,8 +93,7 @@ var (
 const (
 	// mostDigits is how many digits of a number a sentence has.
 	mostDigits = 3
-	// leastWritten is the least size of a number that is not written as 0, and mostWritten the largest size of a number
-	// that is written.
+	// Smaller sizes are written as 0, and larger sizes as this one.
 	leastWritten, mostWritten = 1e-9, 999e12
 )
 

@@ -19,14 +19,10 @@ import (
 // ends with a result is lost. A killed copy is counted as a part of a lost trial. The part is larger, the better the
 // two attempts show that the task is long.
 //
-// [LeastCost] reads two numbers from the account: the probability that a slow task is long by itself ([Trials.Long]),
-// and the slot time that trials may still lose.
-//
-// Package tracker keeps the account of its phase. A host that keeps its own account calls Begin for each copy or
-// restart of a slow task. It calls Finish, Kill, Fail or Drop for each end, with the [Trial] of the task. The zero
-// value has seen no trial. For a host without an account, LeastCost makes copies, and restarts a task in four cases
-// only: t_rem is certain, the machine is known to be bad ([Attempt].Location), the phase is stuck, or the task may
-// have no copy.
+// Package tracker keeps the account of its phase. A host that keeps its own account calls Begin for each trial. It
+// calls Finish, Kill, Fail or Drop for each end, with the [Trial] of the task. The zero value has seen no trial. For a
+// host without an account, LeastCost makes copies, and restarts a task in four cases only: t_rem is certain, the
+// machine is known to be bad ([Attempt].Location), the phase is stuck, or the task may have no copy.
 //
 // # The bound
 //
@@ -52,30 +48,18 @@ import (
 //   - e is the excess cost of the trials that ended with a result since then: the amount by which they have cost more
 //     than their stakes.
 //
-// Proof. Let w be the weight of the guess: twice the probability that the task is long, at most 1. Hold lets the
-// guess begin only if Cost + AtRisk + w s < B. So Cost + AtRisk is less than B before the guess begins, and less than
-// B + s after it has begun. Until the next guess begins, four things may happen. A trial that is no guess begins: its
-// stake is 0. A trial is won: AtRisk falls by its stake, and Cost does not rise. A trial ends without a result:
-// AtRisk falls by its stake. A trial is lost: AtRisk falls by its stake, and Cost rises by its cost, which is at most
-// its stake and its share of e. ∎
-//
-// The trials that add to e are no guesses, or ran already when the latest guess began. LeastCost kills a copy as
-// soon as the two attempts have shown that the task is long, and its kill saves slot time. On an idle slot that no
-// task waits for, a silent copy may cost half of what its task costs in all. A policy that lets its copies run on has a
-// larger e, and begins its next trial later. Copies that the host makes without a decision are not included in the
-// bound. Durations saturate, so the theorem is true for sums of less than 292 years.
+// The page docs/numerics.md has the proof. Copies that the host makes without a decision are not included in the bound.
+// Durations saturate, so the theorem is true for sums of less than 292 years.
 type Trials struct {
 	// Won and Lost are the numbers of trials that ended with success and without success. They are fractions: the
 	// weight of old trials may shrink, and a killed copy adds only a part of a lost trial.
 	Won, Lost float64
 	// Cost is the slot time that lost trials used, less the slot time that won trials saved.
 	Cost time.Duration
-	// AtRisk is the sum of the stakes of the trials that still run. The stake of a trial is the slot time that it
-	// puts at risk.
+	// AtRisk is the sum of the stakes of the trials that still run.
 	AtRisk time.Duration
 	// Longest is the longest time in all that was predicted for the slow attempt of a lost trial. A lost trial is
-	// weaker evidence about a task that takes longer than this. 0 means unknown: then lost trials are the same
-	// evidence about all tasks.
+	// weaker evidence about a longer task. 0 means unknown: then lost trials are the same evidence about all tasks.
 	Longest time.Duration
 }
 
@@ -84,42 +68,36 @@ const (
 	// is that one slow task in four is long by itself. The two numbers were chosen by simulation: on the first
 	// simulated clusters (worlds) of docs/worlds.md, with the seeds of the option -set work.
 	priorLost, priorWon = 0.5, 1.5
-	// An attempt may be killed without a copy only if at least provenRatio trials were won for each lost trial. For
-	// example, after two lost trials four must have been won.
-	provenRatio = 2.0
-	// An attempt may be killed without a copy only if at least provenTrials trials were won.
-	provenTrials = 3
+	// An attempt may be killed without a copy only if at least provenTrials trials were won, and provenRatio for each
+	// lost trial.
+	provenRatio, provenTrials = 2.0, 3
 	// typicalPart is the quantile of the time of a new attempt (t_new) that is called the typical time. The median is
 	// not used: if many attempts are slow, the median is the time of a slow attempt.
 	typicalPart = 0.3
 	// showPeriods is the number of report periods after which a copy that reports progress has shown how fast it is.
 	showPeriods = 2
-	// A copy that reports no progress shows after a certain time whether it is faster: after typicalTimes times the
-	// typical time of a new attempt (its quantile 0.3), or the part agePart of the task's age if that is longer.
+	// A silent copy has shown how fast it is after typicalTimes typical times, or after the part agePart of the task's
+	// age if that is longer.
 	typicalTimes, agePart = 1.5, 0.25
-	// wonBy is the factor by which a restart must shorten the attempt to be won: the new attempt must take less than
-	// half of the time that the old attempt would have taken.
+	// wonBy is the factor by which a restart must shorten the attempt to be won.
 	wonBy = 2.0
 	// A copy is recorded as won before it has ended if the probability that it will win is at least surelyWon.
 	surelyWon = 0.95
-	// slowPlace is a factor. If attempts take at least so many times longer on the machine of the old attempt than on
-	// the machine of the new attempt, a won trial is no evidence about other tasks: the machine was slow.
+	// slowPlace is the factor between the machines of the old and the new attempt from which a won trial is no evidence
+	// about other tasks: the machine was slow.
 	slowPlace = 2.0
-	// badPlace is the factor at which a machine is known to be bad for a task: an attempt there takes at least three
-	// times as long as a new attempt elsewhere.
+	// badPlace is the factor between the two machines from which the machine of the old attempt is bad for the task.
 	badPlace = 3.0
-	// A phase is stuck if no attempt has begun or ended for stuckTimes times the time of its longest finished
-	// attempt.
+	// stuckTimes is how many times the longest attempt's time must pass without an event until a phase is stuck.
 	stuckTimes = 4
 )
 
-// Trial is the state of the trials of one task: the copies and restarts that were made because the task was slow. A
-// host keeps it beside the task, and the methods of [Trials] change it. The zero value is a task without a trial.
+// Trial is the state of the trials of one task. A host keeps it beside the task, and the methods of [Trials] change it.
+// The zero value is a task without a trial.
 type Trial struct {
 	// State says what is on trial.
 	State TrialState
-	// Copies is how many attempts are on trial. After a restart it is 1; otherwise it is the number of copies that
-	// were made because the task was slow.
+	// Copies is how many attempts are on trial. After a restart it is 1.
 	Copies int
 	// Counted says that Trials.Won already includes this trial, although the copy still runs: the old attempt was
 	// killed, because the copy will almost surely win.
@@ -127,7 +105,7 @@ type Trial struct {
 	// SlowMachine says that the old attempt runs, or ran, on a machine on which attempts take at least twice as long.
 	// Then the machine explains why the attempt was slow, and a won trial does not count in Trials.Won.
 	SlowMachine bool
-	// Stake is the slot time that the running trial puts at risk.
+	// Stake is the sum of the stakes of the running trials.
 	Stake time.Duration
 	// Two predictions from the moment when the trial began; 0 if t_rem was not known. Left is how long the fastest
 	// attempt of the task still needed (t_rem). Whole is how long this attempt would have taken in all.
@@ -142,8 +120,8 @@ const (
 	NoTrial TrialState = iota
 	// CopyOnTrial: one or more copies are on trial beside the old attempt.
 	CopyOnTrial
-	// RestartOnTrial: a new attempt is on trial in place of the old attempt. It is a restart, or a copy whose old attempt
-	// was killed.
+	// RestartOnTrial: a new attempt is on trial in place of the old attempt. It is a restart, or a copy whose old
+	// attempt was killed.
 	RestartOnTrial
 	// CopyOvertaken: another attempt has finished the task, and the copies on trial are about to be killed.
 	CopyOvertaken
@@ -223,9 +201,8 @@ func (t *Trials) Finish(x *Trial, ran time.Duration, old bool) {
 // almost surely win, the trial is recorded as won at once. If such a copy ends late all the same, the record is
 // changed from won to lost.
 //
-// If the killed attempt is a copy, the trial is lost. It is counted as a whole or as a part of a lost trial,
-// depending on how alike the two attempts are. For example, a copy that is killed only because other trials were lost
-// is no new evidence that its task is long. O(len(task.Attempts)), and a fixed number of quantiles.
+// If the killed attempt is a copy, the trial is lost, as a whole or in part: a copy that is killed only because other
+// trials were lost is no new evidence that its task is long. O(len(task.Attempts)), and a fixed number of quantiles.
 func (t *Trials) Kill(x *Trial, task *Task, p *Phase, i int, old bool) {
 	switch {
 	case i < 0 || i >= len(task.Attempts):
@@ -256,8 +233,7 @@ func (t *Trials) Drop(x *Trial) {
 	}
 }
 
-// lose records a lost trial. The argument part is the part of a lost trial that is added to Lost. The argument cost
-// is the slot time that the trial's attempt has used.
+// lose adds a part of a lost trial whose attempt has used the slot time cost.
 func (t *Trials) lose(x *Trial, cost time.Duration, part float64) {
 	t.Lost += part
 	if x.Counted {
@@ -268,7 +244,7 @@ func (t *Trials) lose(x *Trial, cost time.Duration, part float64) {
 	t.settle(x)
 }
 
-// settle ends a restart that is on trial, or a copy that is on trial. It subtracts its stake from AtRisk.
+// settle ends a restart or a copy on trial, and subtracts its stake from AtRisk.
 func (t *Trials) settle(x *Trial) {
 	stake, others := x.Stake, x.Copies-1
 	if x.State == RestartOnTrial || others <= 0 {
@@ -294,8 +270,7 @@ func (t *Trials) Long(whole float64) float64 {
 	return of / (of + against)
 }
 
-// Counts returns the number of won trials, and the number of trials that were won or lost. Both are rounded to whole
-// numbers, for a decision.
+// Counts returns how many trials were won, and how many were won or lost, rounded to whole numbers.
 func (t *Trials) Counts() (won, tried int) { return whole(t.Won), whole(t.Won + t.Lost) }
 
 // Typical returns the typical time of a new attempt: the quantile 0.3 of its predicted time (t_new), including the
@@ -305,9 +280,7 @@ func Typical(fresh *estimate.Fresh) time.Duration {
 	return d
 }
 
-// patience returns how long a copy may run before it must have shown whether it is faster. If attempts report
-// progress, this is two report periods. If attempts are silent (report no progress), it is one and a half typical
-// times, or a quarter of the task's age if that is longer.
+// patience returns how long a copy may run before it must have shown whether it is faster.
 func patience(interval, typical, age time.Duration, silent bool) time.Duration {
 	if !silent {
 		return num.Times(max(interval, 0), showPeriods)
@@ -315,30 +288,21 @@ func patience(interval, typical, age time.Duration, silent bool) time.Duration {
 	return max(num.Times(typical, typicalTimes), num.Times(age, agePart))
 }
 
-// stakes contains the facts of a task from which the stake of a trial is computed. The stake is the slot time that
-// the trial puts at risk.
+// stakes contains the facts of a task from which the stake of a trial is computed.
 type stakes struct {
 	ranks
-	// The attempt that needs the least remaining time (t_rem), and the oldest attempt. Field fastest is nil if no
-	// t_rem is known.
-	fastest, oldest *Attempt
-	// Expected time of a new attempt, E(t_new); [estimate.Unknown] if it is not known.
-	expected time.Duration
-	// Typical time of a new attempt. If the time of a new attempt (t_new) is not known, it is the age of the oldest
-	// attempt.
-	typical time.Duration
-	// The time after which a copy has shown whether it is faster. Field patience begins when the copy runs; shows also
-	// includes the lag of the start.
-	patience, shows time.Duration
-	// True if attempts report no progress.
-	silent bool
-	// True if the gain of a trial is uncertain, because the task may be long by itself.
-	guess bool
-	// True if nothing in the phase has begun or ended for so long that no slot will become free.
-	stuck bool
+	fastest  *Attempt      // needs the least remaining time (t_rem); nil if no t_rem is known
+	oldest   *Attempt      // has run for the longest time
+	expected time.Duration // expected time of a new attempt, E(t_new), or Unknown
+	typical  time.Duration // typical time of a new attempt; the age of the oldest attempt if t_new is not known
+	patience time.Duration // time for which a copy runs until it has shown whether it is faster
+	shows    time.Duration // patience and the lag of the start
+	silent   bool          // attempts report no progress
+	guess    bool          // the gain of a trial is uncertain
+	stuck    bool          // no slot of the phase will become free
 }
 
-// stakesOf computes the facts from which the stake of a trial of task t is computed. The task must have an attempt.
+// stakesOf computes the stakes of a task, which must have an attempt.
 func stakesOf(t *Task, p *Phase) (s stakes) {
 	s.ranks = rank(t.Attempts)
 	s.oldest = &t.Attempts[s.ranks.oldest]
@@ -356,9 +320,7 @@ func stakesOf(t *Task, p *Phase) (s stakes) {
 	return s
 }
 
-// of returns the stake of a trial, the slot time that the trial puts at risk. For a copy the stake is the time in
-// which the copy shows whether it is faster. For a restart it is the age of the attempt that is killed. If the gain of
-// the trial is certain, the stake is 0.
+// of returns the stake of a trial that begins with the action.
 func (s *stakes) of(a Action) time.Duration {
 	switch {
 	case !s.guess, a == Restart && s.stuck:
@@ -376,9 +338,7 @@ func (p *Phase) Stuck(longest time.Duration) bool {
 	return longest > 0 && p.Idle >= num.Times(longest, stuckTimes)
 }
 
-// mayLose returns two numbers in seconds of slots: the expected loss of one more trial, and the loss that the bound
-// still allows. The expected loss is the stake of the trial times twice the probability that the task is long, and at
-// most the stake.
+// mayLose returns the expected loss of one more trial, and the loss that the bound still allows, in seconds of slots.
 func (s *stakes) mayLose(l *Limits, p *Phase, a Action) (loses, most float64) {
 	if !s.guess || l.LossShare == Off || a == Restart && s.stuck {
 		return 0, math.Inf(1)

@@ -61,9 +61,8 @@ type Config struct {
 	// answer, such as to kill an attempt that does not exist, the tracker keeps the task and adds 1 to
 	// Ledger.BadAnswers.
 	Policy restart.Policy
-	// Limits bound how often a task may be restarted and copied, and how much slot time trials may lose. A trial is a
-	// copy or a restart that was made because a task was slow. The limits hold for every policy. The zero value has
-	// defaults that protect the phase.
+	// Limits bound how often a task may be restarted and copied, and how much slot time trials may lose. The limits
+	// hold for every policy. The zero value has defaults that protect the phase.
 	//
 	// While the loss of trials is bounded, the tracker records all trials, and gives every policy the facts that
 	// restart.LeastCost reads. If LossShare is restart.Off, a policy gets only the facts that it reads itself, and

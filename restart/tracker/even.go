@@ -8,7 +8,7 @@ import (
 // constant speed, progress shows early which attempts are slow.
 
 // These numbers are choices. The page docs/decisions/19-least-cost.md ("Evenness by totals") shows how much they
-// matter. A part is a twelfth of an attempt's work.
+// matter.
 const (
 	// An attempt shows in the first half of its work whether it progresses evenly. A part is a twelfth of the work.
 	judgedParts = survival.Parts / 2

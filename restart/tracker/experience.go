@@ -27,7 +27,7 @@ const (
 	// The number of run times of other phases that a phase uses before its own tasks end. When a task of the phase
 	// ends, its run time replaces a run time of another phase.
 	mostOthers = 32
-	// A trial, which is a copy or a restart of a slow task, has half its weight when this number of run times were
+	// A trial has half its weight when this number of run times were
 	// added after it. So copies and restarts are tried again in phases of a kind that has lost trials.
 	halfAfter = 32
 )
@@ -65,7 +65,7 @@ func (c ExperienceConfig) choices() merge.Choices {
 }
 
 // Experience is the knowledge that phases of the same kind share: how progress depends on time, how long attempts took,
-// and how many trials were won and lost. A trial is a copy or a restart that was made because a task was slow. An
+// and how many trials were won and lost. An
 // Experience serves two purposes. A phase of few tasks can use the run times of other phases. And the bound on lost
 // slot time holds for the kind: all its phases together may have no more trials open than a single phase.
 //
@@ -94,8 +94,7 @@ type Experience struct {
 	cost      time.Duration
 }
 
-// entry is one observation: either the run time of an attempt, or the outcome of one or more trials. A trial is a
-// copy or a restart that was made because a task was slow.
+// entry is one observation: either the run time of an attempt, or the outcome of one or more trials.
 type entry struct {
 	about   about
 	seconds float64 // the run time; or the slot time that trials lost, less the slot time that trials saved
@@ -157,10 +156,10 @@ func (exp *Experience) sum(at time.Duration) {
 }
 
 // Longest returns the longest time that a task of an amount of work is known to take, in seconds, and the number of run
-// times from which it was computed. The run times are those of attempts that ended with success. With a work of 0, which
-// means that the work is not known, all of them count. With a positive work, tasks of known work count, and the time of a
-// smaller task is scaled by the work. Then tasks of less than an eighth of the work are left out if there are others: the
-// time of a small task is hardly its work. A scheduler can derive a hard timeout from the answer; see
+// times from which it was computed. The run times are those of attempts that ended with success. With a work of 0,
+// which means that the work is not known, all of them count. With a positive work, tasks of known work count, and the
+// time of a smaller task is scaled by the work. Then tasks of less than an eighth of the work are left out if there are
+// others: the time of a small task is hardly its work. A scheduler can derive a hard timeout from the answer; see
 // engine.Config.Patience. Of a phase of many tasks, 16 to 31 attempts count. O(1), because the number of entries is
 // bounded.
 func (exp *Experience) Longest(work float64) (seconds float64, attempts int) {
@@ -284,7 +283,7 @@ func runTimeOf(success bool) about {
 }
 
 // adopt gives the phase the numbers of won and lost trials of all phases of its kind. It does so until a trial of the
-// phase itself is won or lost. A trial is a copy or a restart that was made because a task was slow.
+// phase itself is won or lost.
 func (ln *link) adopt(r *trials) {
 	if ln != nil && !r.ownResults {
 		r.Won, r.Lost = ln.experience.won, ln.experience.lost
@@ -292,13 +291,12 @@ func (ln *link) adopt(r *trials) {
 	}
 }
 
-// knowsLosses reports whether phases of the same kind have lost trials: copies or restarts of slow tasks that did not
-// pay. For these trials, the Experience does not contain the run times of the tasks.
+// knowsLosses reports whether phases of the same kind have lost trials. For these trials, the Experience does not
+// contain the run times of the tasks.
 func (ln *link) knowsLosses() bool { return ln != nil && ln.experience.lost > 0 }
 
-// publish adds to the Experience the changes of the phase's trials since the last call. A trial is a copy or a
-// restart of a slow task. It may be counted as won at first, and as lost in the end. Then the Experience contains a
-// won trial and a lost trial.
+// publish adds to the Experience the changes of the phase's trials since the last call. A trial may be counted as won at
+// first, and as lost in the end. Then the Experience contains a won trial and a lost trial.
 func (ln *link) publish(now time.Time, r *trials) {
 	if ln == nil || r.tally() == ln.published {
 		return

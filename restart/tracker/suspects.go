@@ -14,15 +14,14 @@ import (
 const (
 	// An attempt is overdue if its predicted total time is more than this number of median times.
 	overdueTimes = survival.OutlierFrom
-	// A suspect machine has at least this number of overdue attempts, whose predicted total time is more than 1.5
-	// medians. A single overdue attempt may belong to a long task.
+	// A suspect machine has at least this number of overdue attempts. A single one may belong to a long task.
 	fewOverdue = 2
-	// A machine is suspect if its number of overdue attempts is too large for chance. That is: by chance alone, at
-	// most this number of machines would be expected to have as many. The number is a choice.
+	// By chance alone, at most this number of machines would be expected to have as many overdue attempts as a suspect
+	// machine. The number is a choice.
 	hardlyChance = 1. / 50
 )
 
-// findSuspects finds the suspect machines: machines with far more slow attempts than chance explains.
+// findSuspects finds the suspect machines.
 func (f *forecast) findSuspects() {
 	list := f.fleet.machines
 	for i := range list {
@@ -77,9 +76,9 @@ func (mc *machine) isSuspect(share float64, machines int) bool {
 	return chance <= hardlyChance
 }
 
-// leavesSuspects reports whether all attempts of the task run on suspect machines, but a new attempt would not. A
-// machine is suspect if far more of its attempts are slow than chance explains. Machine is the machine of the new
-// attempt. If it is negative, the new attempt is taken to run on a machine that is not suspect.
+// leavesSuspects reports whether all attempts of the task run on suspect machines, but a new attempt would not. Machine
+// is the machine of the new attempt. If it is negative, the new attempt is taken to run on a machine that is not
+// suspect.
 func (fl *fleet) leavesSuspects(b *book, s *taskState, machine int) bool {
 	if index := fl.find(machine); index != none && fl.machines[index].suspect {
 		return false
