@@ -61,9 +61,9 @@ func (b *Budget) Config() Config { return b.config.Effective() }
 // Spent returns the number of slots that are charged to cloning now. The paper calls it B_U.
 func (b *Budget) Spent() int { return b.spent }
 
-// Preview returns the decision that [Budget.Admit] would return, and charges no slots. The Grant of the decision
+// preview returns the decision that [Budget.Admit] would return, and charges no slots. The Grant of the decision
 // is zero. Cost: O(1), no allocation.
-func (b *Budget) Preview(job Job, now Cluster) Decision {
+func (b *Budget) preview(job Job, now Cluster) Decision {
 	d, c := b.count(job, now)
 	if c == 0 {
 		return d
@@ -88,7 +88,7 @@ func (b *Budget) Preview(job Job, now Cluster) Decision {
 // limits for the given cluster. If the cluster becomes smaller later, the charged slots may exceed the new limits.
 // Cost: O(1); Admit allocates only if more jobs are cloned at the same time than ever before.
 func (b *Budget) Admit(job Job, now Cluster) Decision {
-	d := b.Preview(job, now)
+	d := b.preview(job, now)
 	if d.Action != Clone {
 		return d
 	}

@@ -142,12 +142,12 @@ func (h *host) restart() {
 }
 
 func (h *host) admit(job Job) Decision {
-	preview := h.budget.Preview(job, h.now)
+	preview := h.budget.preview(job, h.now)
 	d := h.budget.Admit(job, h.now)
 	grant := d.Grant
 	d.Grant = Grant{}
 	if d != preview {
-		h.t.Fatalf("Preview said %v, Admit %v", preview, d)
+		h.t.Fatalf("preview said %v, Admit %v", preview, d)
 	}
 	if d.Action != Clone {
 		if grant != (Grant{}) || d.Clones != 1 {
@@ -211,7 +211,7 @@ func (h *host) checkNeeded(denied Decision, victims []Grant) {
 }
 
 func (h *host) preempt(job Job) {
-	before := h.budget.Preview(job, h.now)
+	before := h.budget.preview(job, h.now)
 	victims := h.budget.Victims(nil, job, h.now)
 	h.checkNeeded(before, victims)
 	if before.Reason == RoomForAll && len(victims) > 0 {
@@ -219,7 +219,7 @@ func (h *host) preempt(job Job) {
 	}
 	last := 1 << 30
 	for i, g := range victims {
-		if d := h.budget.Preview(job, h.now); d.Reason == RoomForAll {
+		if d := h.budget.preview(job, h.now); d.Reason == RoomForAll {
 			h.t.Fatalf("there are %d victims, but %d already make enough room: %v", len(victims), i, d)
 		}
 		for _, j := range h.jobs {

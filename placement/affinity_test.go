@@ -93,7 +93,7 @@ func TestValuesPrintTheirNames(t *testing.T) {
 		[]string{Hybrid.String(), Start.String(), Equal.String(), BandwidthRule(7).String()})
 	a := Assignment{Rack: []int{0, 1, 1}, Bottleneck: Link{1, Up}, Seconds: 2.5, Bound: 2}
 	assert.Equal(t, "tasks=3 seconds=2.5 bottleneck=rack-1-up bound=2 optimal=false", a.String())
-	assert.Equal(t, 0.25, a.Gap())
+	assert.Equal(t, 1.25, a.Seconds/a.Bound)
 	assert.Equal(t, []int{1, 2, 0}, a.Spread(3))
 	assert.Equal(t, []int{1}, a.Spread(1))
 	assert.Equal(t, "[tasks=3 seconds=2.5 bottleneck=rack-1-up bound=2 optimal=false]", a.LogValue().String())

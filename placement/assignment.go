@@ -24,15 +24,6 @@ type Assignment struct {
 	Optimal bool
 }
 
-// Gap returns by how much Seconds exceeds Bound, as a share of Bound. For example, 0.1 means that Seconds is 10 %
-// larger. The result is 0 if the placement is proven optimal. It is +Inf if Bound is 0 and Seconds is not.
-func (a Assignment) Gap() float64 {
-	if a.Seconds == a.Bound {
-		return 0
-	}
-	return (a.Seconds - a.Bound) / a.Bound
-}
-
 // Spread returns the number of tasks in each rack. racks is the number of racks. Cost: O(tasks + racks); Spread
 // allocates the result.
 func (a Assignment) Spread(racks int) []int {

@@ -8,7 +8,7 @@ import (
 	"github.com/straggler-go/straggler/placement"
 )
 
-// How do I get an answer within 10 ms? Pass an effort. Then the gap says how far the answer is, at most, from the
+// How do I get an answer within 10 ms? Pass an effort. Then Bound says how far the answer is, at most, from the
 // optimum.
 func ExampleWithin() {
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -28,7 +28,7 @@ func ExampleWithin() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%.1f s, at most %.1f %% above the optimum\n", a.Seconds, 100*a.Gap())
+	fmt.Printf("%.1f s, at most %.1f %% above the optimum\n", a.Seconds, 100*(a.Seconds/a.Bound-1))
 	// Output:
 	// 76.9 s, at most 0.1 % above the optimum
 }

@@ -44,11 +44,7 @@ func (l *planner) sort() {
 	})
 }
 
-// NewestFirst is the order in which tasks are killed if [Config.Order] is nil. Copies come first: attempts of a
-// task that another attempt also runs. Among copies, and among the other tasks, the task that started last comes
-// first. The result is negative if a is killed before b, and positive if b is killed before a.
-func NewestFirst(a, b Task) int { return newestFirst(&a, &b) }
-
+// newestFirst is the order in which tasks are killed if Config.Order is nil.
 func newestFirst(a, b *Task) int {
 	if a.Copy != b.Copy {
 		if a.Copy {

@@ -39,8 +39,8 @@ type Config struct {
 	// means no cool-down.
 	Cooldown time.Duration
 	// Order compares two tasks. A negative result means that a is killed before b. Order must be a strict weak
-	// order. Among equal tasks, the task with the lower index is killed first. Nil means [NewestFirst] (section
-	// 3.2), which wastes the least work.
+	// order. Among equal tasks, the task with the lower index is killed first. Nil means copies first, and of
+	// tasks with and without a copy the one that started last (section 3.2), which wastes the least work.
 	Order func(a, b Task) int
 	// ByMachine chooses tasks to kill machine by machine, so that the freed units are on few machines. The machine
 	// whose tasks could free the most units comes first. Order then applies to the tasks of one machine.

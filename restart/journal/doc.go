@@ -19,7 +19,7 @@
 // A [Recorder] observes a tracker and writes such a text. [Replay] applies the events of a text to a new tracker and
 // writes the new answers. If nothing has changed, the result equals the original text. [Restore] also applies the
 // events to a new tracker, and returns the tracker, so that a scheduler that was stopped can continue. [Parse]
-// returns the events. [AppendPhase] and [AppendEvent] write single lines.
+// returns the events. [AppendEvent] writes a single line.
 //
 // # The format
 //

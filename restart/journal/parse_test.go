@@ -91,7 +91,7 @@ func TestOrderAndSpacesDoNotMatter(t *testing.T) {
 		if strings.HasPrefix(text, wordPhase) {
 			phases, err := Parse([]byte(text))
 			require.NoError(t, err, text)
-			assert.Equal(t, want+"\n", string(AppendPhase(nil, phases[0].Config)))
+			assert.Equal(t, want+"\n", string(appendPhase(nil, phases[0].Config)))
 			continue
 		}
 		e, err := ParseEvent([]byte(text))

@@ -17,13 +17,13 @@ const (
 	worksPerLine = 16
 )
 
-// AppendPhase appends the line that begins a phase: the configuration of its tracker. A field that is zero is left
+// appendPhase appends the line that begins a phase: the configuration of its tracker. A field that is zero is left
 // out. If there are more than 16 tasks, their work is written on further lines.
 //
 // Some values have no text, and are written as custom. These are a policy whose type is not in package restart or
 // package rules, a prior, a path, a shape, an experience, and a record of machines that is not empty. For a replay,
 // [Options.Configure] must supply these values. O(len(c.Work)).
-func AppendPhase(dst []byte, c tracker.Config) []byte {
+func appendPhase(dst []byte, c tracker.Config) []byte {
 	work := c.Work
 	if len(work) <= inlineWorks {
 		return append(appendConfig(dst, &c), '\n')

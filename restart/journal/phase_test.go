@@ -32,7 +32,7 @@ func kebab(name string) string {
 
 func TestPoliciesWithoutATextAreCustom(t *testing.T) {
 	for _, policy := range []restart.Policy{ownPolicy{}, &restart.Mantri{}} { // a pointer counts as a custom policy
-		assert.Contains(t, string(AppendPhase(nil, tracker.Config{Policy: policy})), "policy=custom\n")
+		assert.Contains(t, string(appendPhase(nil, tracker.Config{Policy: policy})), "policy=custom\n")
 	}
 }
 
@@ -61,15 +61,15 @@ func TestBudgetsReadBack(t *testing.T) {
 func TestEveryFieldOfConfigIsWritten(t *testing.T) {
 	budget, err := tracker.NewBudget(tracker.BudgetConfig{Slots: 5})
 	require.NoError(t, err)
-	none := string(AppendPhase(nil, tracker.Config{}))
+	none := string(appendPhase(nil, tracker.Config{}))
 	for path, c := range leaves(t, budget) {
-		text := string(AppendPhase(nil, c))
+		text := string(appendPhase(nil, c))
 		assert.NotEqual(t, none, text, "%s is not written", path)
 		assert.Contains(t, text, " "+kebab(path[strings.LastIndex(path, ".")+1:])+"=", "the key must be the name of the field")
 		phases, err := Parse([]byte(text))
 		require.NoError(t, err, "%s: %s", path, text)
 		require.Len(t, phases, 1)
-		assert.Equal(t, text, string(AppendPhase(nil, phases[0].Config)), path)
+		assert.Equal(t, text, string(appendPhase(nil, phases[0].Config)), path)
 	}
 }
 
@@ -130,14 +130,14 @@ func leaves(t *testing.T, budget *tracker.Budget) map[string]tracker.Config {
 
 func TestManyWorksHaveLinesOfTheirOwn(t *testing.T) {
 	few := tracker.Config{Work: []float64{1, 2.5, math.NaN(), 0}}
-	assert.Equal(t, "phase tasks=4 work=1,2.5,?,0 policy=least-cost\n", string(AppendPhase(nil, few)))
+	assert.Equal(t, "phase tasks=4 work=1,2.5,?,0 policy=least-cost\n", string(appendPhase(nil, few)))
 
 	for _, n := range []int{inlineWorks, inlineWorks + 1, 100} {
 		works := make([]float64, n)
 		for i := range works {
 			works[i] = float64(i) + 0.25
 		}
-		text := AppendPhase(nil, tracker.Config{Work: works, Interval: time.Second})
+		text := appendPhase(nil, tracker.Config{Work: works, Interval: time.Second})
 		for _, l := range strings.Split(string(text), "\n") {
 			assert.Less(t, len(l), 200, "a line must be readable")
 		}
@@ -154,13 +154,13 @@ func TestFilledConfigGivesTheSamePhase(t *testing.T) {
 	tr, err := tracker.New(given)
 	require.NoError(t, err)
 	want := "phase tasks=5 slots=2 interval=1s clones=1 window=10s grace=2s min-samples=3 floor=0.1 policy=flink,ratio=0.5\n"
-	assert.Equal(t, want, string(AppendPhase(nil, tr.Config())))
+	assert.Equal(t, want, string(appendPhase(nil, tr.Config())))
 	_, err = Replay([]byte(want), Options{})
 	assert.NoError(t, err)
 }
 
-func ExampleAppendPhase() {
-	fmt.Printf("%s", AppendPhase(nil, tracker.Config{
+func ExampleappendPhase() {
+	fmt.Printf("%s", appendPhase(nil, tracker.Config{
 		Work: []float64{1, 1, 5}, Slots: 2, Interval: time.Second, Policy: rules.LATE{SpeculativeCap: 0.2, MinAge: restart.Off},
 	}))
 	// Output:

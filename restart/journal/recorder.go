@@ -41,7 +41,7 @@ type Recorder struct {
 
 // NewRecorder returns a recorder whose journal begins with the line of the phase. Call it before you create the
 // tracker, because a record of machines or a budget in the configuration may change later. O(n) for n tasks.
-func NewRecorder(c tracker.Config) *Recorder { return &Recorder{text: AppendPhase(nil, c)} }
+func NewRecorder(c tracker.Config) *Recorder { return &Recorder{text: appendPhase(nil, c)} }
 
 // Bytes returns the journal since the last Reset. It contains whole lines only. The slice is valid until the next
 // event. O(1).

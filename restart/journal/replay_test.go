@@ -187,7 +187,7 @@ func TestReplayNeedsCustomValues(t *testing.T) {
 		return m
 	}
 	path := func(int, int) float64 { return 2 }
-	text := AppendPhase(nil, tracker.Config{
+	text := appendPhase(nil, tracker.Config{
 		Tasks: 1, Slots: 2, Machines: 2, Policy: twice{}, Record: record(), Path: path,
 		UnitTimes: estimate.UnitTimesConfig{Prior: constant(1)},
 	})
