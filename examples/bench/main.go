@@ -149,8 +149,9 @@ func measure(w *work, ask ask, requests int, rate float64) (row, error) {
 	for i := range requests {
 		next = next.Add(time.Duration(rand.ExpFloat64() / rate * float64(time.Second)))
 		time.Sleep(time.Until(next))
-		if i == skip {
-			before = w.requests.Load()
+		if i == skip { // the requests of the warm-up have all arrived, so that the load is of the others alone
+			all.Wait()
+			before, next = w.requests.Load(), time.Now()
 		}
 		all.Go(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), deadline)

@@ -15,7 +15,7 @@ import (
 // them sends none. The other rules have not learned yet.
 func TestMeasuresEachLibrary(t *testing.T) {
 	dir, out := t.TempDir(), bytes.Buffer{}
-	require.NoError(t, run([]string{"-rounds", "1", "-requests", "300", "-rate", "1000", "-out", dir}, &out))
+	require.NoError(t, run([]string{"-rounds", "1", "-requests", "100", "-rate", "1000", "-out", dir}, &out))
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	assert.Len(t, lines, 2+3*5)
 	for _, line := range lines[2:] {

@@ -17,6 +17,7 @@ import (
 
 // The script counts right, without Slurm, and check sees it where it does not.
 func TestWordCount(t *testing.T) {
+	const tasks = 8
 	dir := t.TempDir()
 	sizes := make([]int, tasks)
 	for task := range sizes {
@@ -37,15 +38,15 @@ func TestWordCount(t *testing.T) {
 	progress, err := os.ReadFile(filepath.Join(dir, "progress"))
 	require.NoError(t, err)
 	assert.Equal(t, "100/100\n", string(progress))
-	require.NoError(t, check(dir, right))
+	require.NoError(t, check(dir, tasks, right))
 
 	count := filepath.Join(dir, "count-7")
 	text, err := os.ReadFile(count)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(count, text[:len(text)/2], 0o644))
-	require.Error(t, check(dir, right))
+	require.Error(t, check(dir, tasks, right))
 	require.NoError(t, os.Remove(count))
-	require.Error(t, check(dir, right))
+	require.Error(t, check(dir, tasks, right))
 }
 
 func TestComparison(t *testing.T) {

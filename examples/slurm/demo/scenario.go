@@ -131,7 +131,7 @@ func (s scenario) run(ctx context.Context, c *cluster.Cluster, dir, policy strin
 	if err != nil {
 		return o, err
 	}
-	o.problem = check(dir, right)
+	o.problem = check(dir, tasks, right)
 	idle, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	if err := c.Idle(idle); err != nil {

@@ -51,8 +51,8 @@ func word(n uint64) string {
 	return string(letters)
 }
 
-// check compares the results of the tasks in a directory with the right counts.
-func check(dir string, right words) error {
+// check compares the results of a number of tasks in a directory with the right counts.
+func check(dir string, tasks int, right words) error {
 	found := words{}
 	for task := range tasks {
 		said, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("wordcount-%d.out", task)))

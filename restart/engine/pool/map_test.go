@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -246,13 +247,15 @@ func TestRestartsDoNotOverlap(t *testing.T) {
 func TestHungAttemptsAreRunAgain(t *testing.T) {
 	for _, c := range [][2]int{{20, 5}, {20, 20}, {4, 4}, {1, 1}} {
 		for _, o := range []pool.Option{pool.Copies(), pool.Restarts()} {
-			var tries [100]atomic.Int64
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-			hang := func(i int) bool { return i >= 40 && i < 40+c[1] }
-			got, err := pool.Map(ctx, upTo(100), slowly(hang, time.Hour, &tries), pool.Goroutines(c[0]), o)
-			cancel()
-			require.NoError(t, err, "%d of %d goroutines hang", c[1], c[0])
-			assert.Equal(t, upTo(100), got)
+			synctest.Test(t, func(t *testing.T) {
+				var tries [100]atomic.Int64
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				defer cancel()
+				hang := func(i int) bool { return i >= 40 && i < 40+c[1] }
+				got, err := pool.Map(ctx, upTo(100), slowly(hang, time.Hour, &tries), pool.Goroutines(c[0]), o)
+				require.NoError(t, err, "%d of %d goroutines hang", c[1], c[0])
+				assert.Equal(t, upTo(100), got)
+			})
 		}
 	}
 }

@@ -59,8 +59,18 @@ type fakeJob struct {
 
 const detection = 30 * time.Second // time from a node's failure until Slurm shows it
 
+// memory returns a directory in memory if the system has one, because each simulation writes a hundred files.
+func memory(t *testing.T) string {
+	dir, err := os.MkdirTemp("/dev/shm", "straggler-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
 func newFake(t *testing.T, speeds ...float64) *fake {
-	f := &fake{t: t, dir: t.TempDir(), stdout: "slurm-%A_%a.out", facts: Facts{Partition: "p", CPUs: 1}}
+	f := &fake{t: t, dir: memory(t), stdout: "slurm-%A_%a.out", facts: Facts{Partition: "p", CPUs: 1}}
 	for i, speed := range speeds {
 		f.nodes = append(f.nodes, &fakeNode{name: fmt.Sprintf("n%d", i), slots: 4, speed: speed})
 	}
