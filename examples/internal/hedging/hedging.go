@@ -86,7 +86,11 @@ type run struct {
 
 // Run simulates the world under the rule until every request is answered.
 func Run(w World, rule hedge.Rule) []Call {
-	r := &run{w: &w, rule: rule, draws: des.NewDraws(w.Seed), servers: make([]server, w.Servers)}
+	n := max(0, w.Requests)
+	r := &run{
+		w: &w, rule: rule, draws: des.NewDraws(w.Seed), servers: make([]server, w.Servers), calls: make([]Call, 0, n),
+		ids: make([]hedge.ID, 0, n), of: make([][2]int32, 0, n), answered: make([]bool, 0, n), attempts: make([]attempt, 0, 2*n),
+	}
 	for i := range r.servers {
 		r.servers[i].running = -1
 	}

@@ -72,7 +72,11 @@ func Run(c Config) (Result, error) {
 	if err := c.validate(); err != nil {
 		return Result{}, err
 	}
-	s := &sim{c: &c, draws: des.NewDraws(c.Seed), servers: make([]server, c.Servers), idle: c.Servers, left: c.Fanouts}
+	s := &sim{
+		c: &c, draws: des.NewDraws(c.Seed), servers: make([]server, c.Servers), idle: c.Servers, left: c.Fanouts,
+		fanouts: make([]fanout, 0, c.Fanouts), asked: make([]request, 0, c.Fanouts*c.Fan),
+		copies: make([]copyOf, 0, 2*c.Fanouts*c.Fan),
+	}
 	for i := range s.servers {
 		s.servers[i].running = none
 	}
