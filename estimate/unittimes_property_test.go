@@ -3,6 +3,7 @@ package estimate
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -38,7 +39,12 @@ func (s *slowUnitTimes) all(overhead float64) []float64 {
 	return all
 }
 
+// The test makes 450 steps with each config, or 900 with STRAGGLER_LIVES.
 func TestUnitTimesAgreesWithLists(t *testing.T) {
+	steps := 450
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		steps = 900
+	}
 	prior := distuv.LogNormal{Mu: 1, Sigma: .5}
 	for _, config := range []UnitTimesConfig{
 		{}, {Floor: 20}, {KeepFirstWave: true}, {MinSamples: 8, Prior: prior}, {Floor: 3, MinSamples: 1}, {FixedOverhead: true},
@@ -49,7 +55,7 @@ func TestUnitTimesAgreesWithLists(t *testing.T) {
 		slow := slowUnitTimes{config: config}
 		var ids []int
 		overheads := map[float64]bool{}
-		for step := range 900 {
+		for step := range steps {
 			work := 100 * r.Float64()
 			seconds := span((30 + work) * r.Float64()).Seconds()
 			switch i := len(ids) - 1; r.IntN(4) {

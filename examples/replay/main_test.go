@@ -31,17 +31,24 @@ func file(t *testing.T, content string) string {
 	return name
 }
 
+// phases returns the number of phases of a long test: few, or all with STRAGGLER_LIVES.
+func phases(few, all string) string {
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		return all
+	}
+	return few
+}
+
 // On the generated workload, least-cost and mantri have the best median time, and use no more slot time than no
 // action. No other policy does both [Mantri §6.3, Figure 14].
 func TestBuiltInWorkload(t *testing.T) {
 	if testing.Short() {
 		t.Skip("figures; TestSameSeedSameNumbers runs the same goroutines")
 	}
-	code, out, errors := call("-json", "-phases", "200")
+	code, out, errors := call("-json", "-phases", phases("60", "200"))
 	require.Zero(t, code, errors)
 	var c report.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &c))
-	assert.Equal(t, 200, c.Input.Phases)
 	assert.Len(t, c.Policies, len(compare.Entries()))
 	require.Equal(t, []string{"least-cost", "mantri"}, []string{c.Policies[0].Name, c.Policies[1].Name})
 	for _, ours := range c.Policies[:2] {
@@ -59,12 +66,8 @@ func TestBuiltInWorkload(t *testing.T) {
 }
 
 func TestSameSeedSameNumbers(t *testing.T) {
-	phases := "10"
-	if os.Getenv("STRAGGLER_LIVES") != "" {
-		phases = "40"
-	}
 	numbers := func(args ...string) []report.Policy {
-		code, out, errors := call(append([]string{"-json", "-phases", phases}, args...)...)
+		code, out, errors := call(append([]string{"-json", "-phases", phases("6", "40")}, args...)...)
 		require.Zero(t, code, errors)
 		var c report.Report
 		require.NoError(t, json.Unmarshal([]byte(out), &c))
@@ -208,7 +211,7 @@ func TestPaperOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("figures; TestSameSeedSameNumbers runs the same goroutines")
 	}
-	code, out, errors := call("-json", "-progress", "linear", "-policy", "mantri,hadoop,late,late-early", "-phases", "400")
+	code, out, errors := call("-json", "-progress", "linear", "-policy", "mantri,hadoop,late,late-early", "-phases", phases("130", "400"))
 	require.Zero(t, code, errors)
 	var c report.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &c))
@@ -250,7 +253,7 @@ func TestDolly(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and without goroutines of its own")
 	}
-	code, out, errors := call("-json", "-policy", "dolly", "-phases", "600")
+	code, out, errors := call("-json", "-policy", "dolly", "-phases", phases("200", "600"))
 	require.Zero(t, code, errors)
 	var c report.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &c))
@@ -316,11 +319,8 @@ func TestPictureOfTheREADME(t *testing.T) {
 
 // With several seeds, the report has the spread of each figure.
 func TestSeeds(t *testing.T) {
-	phases := "20"
-	if os.Getenv("STRAGGLER_LIVES") != "" {
-		phases = "60"
-	}
-	code, out, errors := call("-json", "-seeds", "3", "-phases", phases, "-policy", "mantri,late")
+	few := phases("20", "60")
+	code, out, errors := call("-json", "-seeds", "3", "-phases", few, "-policy", "mantri,late")
 	require.Zero(t, code, errors)
 	var r report.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
@@ -328,7 +328,7 @@ func TestSeeds(t *testing.T) {
 	all := r.Policies[0].All
 	assert.Less(t, all.Low, all.Mean)
 	assert.Less(t, all.Mean, all.High)
-	code, out, _ = call("-seeds", "3", "-phases", phases, "-policy", "mantri")
+	code, out, _ = call("-seeds", "3", "-phases", few, "-policy", "mantri")
 	require.Zero(t, code)
 	assert.Contains(t, out, "±")
 }

@@ -236,11 +236,11 @@ func fewer(need int, late []*big.Rat) *big.Rat {
 }
 
 // Plans for any m of n, for fan-outs and for cancelled requests agree with sums over all outcomes, in rationals. The
-// test has 30 random problems, or 100 with STRAGGLER_LIVES.
+// test has 15 random problems, or 100 with STRAGGLER_LIVES.
 func TestPlansOfManyRequestsInRationals(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	one, helped := big.NewRat(1, 1), 0
-	problems := 30
+	problems := 15
 	if os.Getenv("STRAGGLER_LIVES") != "" {
 		problems = 100
 	}

@@ -100,7 +100,7 @@ func meeting(seed uint64, ways map[string]func(*Config)) (Config, string) {
 
 // A killed attempt stops reading. The attempt that starts in its place reads everything itself.
 func TestFlowsBelongToCopiesThatRead(t *testing.T) {
-	seeds := uint64(500) // or 4,000 with STRAGGLER_LIVES
+	seeds := uint64(150) // or 4,000 with STRAGGLER_LIVES
 	if os.Getenv("STRAGGLER_LIVES") != "" {
 		seeds = 4000
 	}

@@ -2,8 +2,8 @@ package worlds
 
 import (
 	"math"
-	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,15 +98,19 @@ func (doubles) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 	return restart.Decision{}
 }
 
-// The same game ends the same, other seeds and sets have other luck, and no world lets a policy hang.
+// The same game ends the same, other seeds and sets have other luck, and no world lets a policy hang. Each world is
+// played with two pairs of a model and a policy, or with all four with STRAGGLER_LIVES.
 func TestGames(t *testing.T) {
 	seen := map[float64]bool{}
-	for _, w := range All() {
+	for i, w := range All() {
 		if w.Tasks > 60 {
 			continue
 		}
 		for _, m := range []Model{Stalls, None} {
 			for _, p := range []restart.Policy{nil, rules.Dryad{}} {
+				if !long && ((m == Stalls) == (p == nil)) == (i%2 == 0) {
+					continue
+				}
 				g := Game{Model: m, Policy: p, Set: Work, Seed: 3, Record: true}
 				one, err := w.Run(g)
 				require.NoError(t, err, w.Name)
@@ -194,6 +198,9 @@ func TestCells(t *testing.T) {
 		{"10 % hang, timeout 1500 s/3w", None, Share{Time: 35, Slots: 60}},
 		{"stream at a load of 0.8, lognormal 1 sizes, unknown", None, Share{Time: 103, Slots: 108}},
 	} {
+		if !long && strings.HasPrefix(of.world, "stream") {
+			continue // as long as all the others; TestStreams has short ones
+		}
 		c, err := Play(find(t, of.world), of.model, players, Work, 6)
 		require.NoError(t, err)
 		assert.Less(t, c.Players[0].Time, of.within.Time, of.world)
@@ -273,12 +280,12 @@ func TestJudge(t *testing.T) {
 
 // A host that keeps the facts itself, and calls restart.Decide, comes within 3 points of the tracker in the mean of
 // the cells, in time and in slots. The test plays the reference cells, and with STRAGGLER_LIVES the own cells as
-// well, but not the largest: survey -worlds -list own -policies default,by-hand plays all.
+// well, and more games of each, but not the largest: survey -worlds -list own -policies default,by-hand plays all.
 func TestByHand(t *testing.T) {
 	players := []Player{{Name: "default"}, {Name: "by-hand", ByHand: true}}
-	lists := map[string][]Cell{"reference": ReferenceCells()}
-	if os.Getenv("STRAGGLER_LIVES") != "" {
-		lists["own"] = OwnCells()
+	lists, games := map[string][]Cell{"reference": ReferenceCells()}, 2
+	if long {
+		lists["own"], games = OwnCells(), 4
 	}
 	for name, list := range lists {
 		var played []Cell
@@ -286,7 +293,7 @@ func TestByHand(t *testing.T) {
 			if c.World.Tasks > 100 {
 				continue
 			}
-			c, err := Play(c.World, c.Model, players, Work, 4)
+			c, err := Play(c.World, c.Model, players, Work, games)
 			require.NoError(t, err)
 			played = append(played, c)
 		}
@@ -296,13 +303,17 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// No world makes the host hang, and it plays a game again as it did.
+// No world makes the host hang, and it plays a game again as it did. The reports of every second world stall, and
+// with STRAGGLER_LIVES each world is played with both.
 func TestByHandGames(t *testing.T) {
-	for _, w := range All() {
+	for i, w := range All() {
 		if w.Tasks > 20 || w.Phases > 0 {
 			continue
 		}
 		for _, m := range []Model{Stalls, None} {
+			if !long && (m == Stalls) == (i%2 == 0) {
+				continue
+			}
 			g := Game{Model: m, Set: Work, Seed: 3, ByHand: true}
 			one, err := w.Run(g)
 			require.NoError(t, err, w.Name)
