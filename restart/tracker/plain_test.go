@@ -16,9 +16,9 @@ import (
 
 // Two trackers get the same random events. The first makes every decision in full. The second keeps most tasks by
 // cheap bounds. Both give the same actions for the same reasons, and end in the same state. If the second decides by
-// bounds, its numbers enclose the numbers of the full decision. The test has 7 seeds, or 40 with STRAGGLER_LIVES.
+// bounds, its numbers enclose the numbers of the full decision. The test has 15 seeds, or 40 with STRAGGLER_LIVES.
 func TestDecisionsByBoundsAreThoseInFull(t *testing.T) {
-	seeds := 7
+	seeds := 15
 	if os.Getenv("STRAGGLER_LIVES") != "" {
 		seeds = 40 // 700 seeds, in two minutes, hold as well
 	}
