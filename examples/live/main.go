@@ -129,7 +129,7 @@ func batch(ctx context.Context, view *live.View, seed uint64, onlyShadow bool) e
 			seen = append(seen, a.Attempt)
 		}
 		slices.SortFunc(seen, func(a, b engine.Attempt) int { return a.Task - b.Task })
-		for _, action := range phase.Poll(now, seen) {
+		for _, action := range phase.Poll(now, seen).Actions {
 			switch action.Op {
 			case engine.Submit:
 				running[action.ID] = &attempt{engine.Attempt{

@@ -71,7 +71,7 @@ func (h *host) run(ctx context.Context, spread estimate.Distribution) (failed in
 	defer tick.Stop()
 	defer h.stop()
 	for {
-		for _, a := range phase.Poll(time.Now(), h.list()) {
+		for _, a := range phase.Poll(time.Now(), h.list()).Actions {
 			switch a.Op {
 			case engine.Submit:
 				h.submit(ctx, a)

@@ -33,7 +33,7 @@ type audited struct {
 	cancelled, ended bool
 }
 
-func (a *audit) Poll(now time.Time, list []engine.Attempt) []engine.Action {
+func (a *audit) Poll(now time.Time, list []engine.Attempt) engine.Turn {
 	for _, seen := range list {
 		if seen.State == engine.Queued {
 			continue
@@ -53,8 +53,8 @@ func (a *audit) Poll(now time.Time, list []engine.Attempt) []engine.Action {
 	for _, r := range a.Outstanding() {
 		outstanding[r.ID] = true
 	}
-	actions := a.Phase.Poll(now, list)
-	for _, action := range actions {
+	turn := a.Phase.Poll(now, list)
+	for _, action := range turn.Actions {
 		switch known := a.attempts[action.ID]; action.Op {
 		case engine.Cancel:
 			require.True(a.t, known != nil && !known.ended, "seed %d: %v", a.seed, action)
@@ -73,7 +73,7 @@ func (a *audit) Poll(now time.Time, list []engine.Attempt) []engine.Action {
 		}
 	}
 	a.balance(now)
-	return actions
+	return turn
 }
 
 // submits checks one submission: the attempts that already occupy slots must leave a free slot for it.

@@ -15,7 +15,7 @@ import (
 // silent hides the progress reports from a phase.
 type silent struct{ *engine.Phase }
 
-func (s silent) Poll(now time.Time, attempts []engine.Attempt) []engine.Action {
+func (s silent) Poll(now time.Time, attempts []engine.Attempt) engine.Turn {
 	for i := range attempts {
 		attempts[i].AsOf, attempts[i].Progress.Done = time.Time{}, 0
 	}

@@ -46,7 +46,7 @@ func BenchmarkFirstPoll(b *testing.B) {
 					Machines: manyMachines(b, size.machines, size.slots),
 				})
 				require.NoError(b, err)
-				require.Len(b, p.Poll(epoch, nil), size.slots*size.machines)
+				require.Len(b, p.Poll(epoch, nil).Actions, size.slots*size.machines)
 			}
 		})
 	}
@@ -73,7 +73,7 @@ func poll(b *testing.B, c engine.Config) {
 	var attempts []engine.Attempt
 	now := epoch
 	observe := func() {
-		for _, a := range p.Poll(now, attempts) {
+		for _, a := range p.Poll(now, attempts).Actions {
 			require.Equal(b, engine.Submit, a.Op, "%v", a)
 			attempts = append(attempts, engine.Attempt{ID: a.ID, Task: a.Task, Machine: a.Machine, State: engine.Running, Begun: now})
 		}
@@ -134,12 +134,12 @@ func push(b *testing.B, tasks int) (events int) {
 		p.Push(now, running[first:])
 		events += 1 + len(running) - first
 	}
-	for begin(p.Push(now, nil)); !p.Done(); {
+	for begin(p.Push(now, nil).Actions); !p.Done(); {
 		now = now.Add(time.Millisecond)
 		ended := running[0]
 		running = running[1:]
 		ended.State, ended.Ended = engine.Succeeded, now
-		begin(p.Push(now, []engine.Attempt{ended}))
+		begin(p.Push(now, []engine.Attempt{ended}).Actions)
 	}
 	return events
 }

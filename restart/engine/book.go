@@ -1,11 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
 
-	"github.com/straggler-go/straggler/internal/heap"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine/internal/cluster"
 )
@@ -16,8 +16,8 @@ const nowhere = cluster.Nowhere
 // never is used as the time of an event that has not happened.
 const never time.Duration = -1
 
-// book contains the tasks and their attempts: the attempts that the phase wants, and the attempts that the engine has
-// shown.
+// book contains what the phase has asked the engine for, and what the engine has shown. Which tasks wait, and which
+// attempts run, is in the book of the tracker.
 type book struct {
 	tasks    []task
 	attempts map[string]*attempt
@@ -26,77 +26,64 @@ type book struct {
 	// True if an attempt was adopted: the engine has shown an attempt that the phase did not submit. Then the engine
 	// may have given it a name that newName would give to another attempt.
 	adopted bool
-	// The amount of work of each task; nil if it is not known.
-	work []float64
-	// The tasks to submit, as a binary heap: the task with the most work is first. A task that is no longer ready stays
-	// in the heap until it is the first.
-	waiting []int
 	// The tasks that rest after a failure.
 	resting []int
+	// In a Preloaded phase, the tasks that have lost their attempts and may have to be submitted.
+	again []int
 	// The attempts with an open request. The list may contain attempts whose request is carried out.
 	pending []*attempt
-	// The number of attempts that run or are queued, as the tracker counts them.
-	live int
 	// The number of cancelled attempts of the phase that are not known to have ended.
 	dying int
 	// The number of tasks that have finished, were given up, or were open when the phase was closed.
 	over int
-	// The number of tasks that were given up.
-	givenUp int
+	// The tasks that were given up since the last call.
+	news []int
 }
 
 // newBook returns a book with the given number of tasks and without attempts.
-func newBook(tasks int, work []float64) book {
-	b := book{tasks: make([]task, tasks), work: work, attempts: make(map[string]*attempt, tasks)}
-	for i := range b.tasks {
-		t := &b.tasks[i]
-		t.live, t.tried = t.oneLive[:0], t.oneTried[:0]
-	}
-	return b
+func newBook(tasks int) book {
+	return book{tasks: make([]task, tasks), attempts: make(map[string]*attempt, tasks)}
 }
 
-// task is the state of one task and its attempts.
+// task is the state of one task, beside what the tracker knows about it.
 type task struct {
-	// The attempts that run or are queued, and were not cancelled.
-	live []*attempt
-	// The machines that run or ran an attempt of the task.
-	tried []int
-	// Memory for the first element of live.
-	oneLive [1]*attempt
-	// Memory for the first element of tried.
-	oneTried [1]int
+	// The task's newest attempt, or nil. Each attempt points to the next older one.
+	newest *attempt
 	// The attempt whose result is the task's result, or nil.
 	winner *attempt
-	// The numbers of failed attempts and of lost attempts.
-	failed, lost int
-	// How often the task's only attempt was withdrawn from the queue of a machine.
-	withdrawn int
-	// The time until which the task rests after a failure. While it rests, the task waits for no slot.
-	rests time.Duration
-	// How many attempts were submitted and never seen.
-	untraced int
-	// The number of cancelled attempts of the task that are not known to have ended.
-	dying int
 	// The decision that made the task wait. nil stands for the zero Decision.
 	why *restart.Decision
-	// True if two attempts of the task must not run at once.
-	noCopy bool
-	// True if the task is to be submitted.
-	waits bool
-	// True if the task is in book.waiting.
-	queued bool
+	// The time until which the task rests after a failure. While it rests, the task waits for no slot.
+	rests time.Duration
+	// The numbers of failed attempts and of lost attempts.
+	failed, lost int32
+	// How often the task's only attempt was withdrawn from the queue of a machine.
+	withdrawn int32
+	// How many attempts were submitted and never seen.
+	untraced int32
+	// The number of cancelled attempts of the task that are not known to have ended.
+	dying int32
+	// True if two attempts of the task must not run at once. The tracker allows no copy of it, and in shadow mode none of
+	// other tasks either.
+	alone bool
+	// True if the task is in book.again.
+	again bool
 	// True if the task is not to be submitted before the time rests.
 	resting bool
 	// True if the task needs no attempt any more.
 	over bool
 	// True if the task was given up, because too many attempts failed or were lost.
 	givenUp bool
+	// A mark of sortWaiting.
+	marked bool
 }
 
 // attempt is the state of one attempt that the phase has submitted or adopted. An adopted attempt was first shown by
 // the engine.
 type attempt struct {
-	id           string
+	id string
+	// The task's next older attempt, or nil.
+	older        *attempt
 	task, number int
 	// The number of the attempt's machine; nowhere if it is not known.
 	machine int
@@ -147,15 +134,49 @@ func (a *attempt) request(t *task) (op Op, open bool) {
 	return Submit, !a.ended && !a.adopted && a.seen == never
 }
 
-// find returns the attempt with an ID, or nil. It searches the task's live attempts first, because the attempt is
-// usually among them.
+// isLive reports whether an attempt runs or is queued, and was not cancelled. The tracker knows exactly these attempts.
+func (a *attempt) isLive() bool { return !a.dying && !a.ended }
+
+// find returns the attempt with an ID, or nil. It searches the newest attempts of the task first, because the attempt
+// is usually among them.
 func (b *book) find(id string, task int) *attempt {
-	for _, a := range b.tasks[task].live {
+	a := b.tasks[task].newest
+	for range 4 {
+		if a == nil {
+			break
+		}
 		if a.id == id {
 			return a
 		}
+		a = a.older
 	}
 	return b.attempts[id]
+}
+
+// live returns the live attempts of a task, the oldest first. The result uses the memory of the argument list.
+func (t *task) live(list []*attempt) []*attempt {
+	list = list[:0]
+	for a := t.newest; a != nil; a = a.older {
+		if a.isLive() {
+			list = append(list, a)
+		}
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// newestLive returns the newest live attempt of a task, or nil. Result only says that the task has no other one.
+func (t *task) newestLive() (found *attempt, only bool) {
+	for a := t.newest; a != nil; a = a.older {
+		switch {
+		case !a.isLive():
+		case found != nil:
+			return found, false
+		default:
+			found = a
+		}
+	}
+	return found, found != nil
 }
 
 // keep returns a pointer to a copy of a decision. For the zero Decision, which most requests have, it returns nil and
@@ -169,42 +190,32 @@ func keep(d restart.Decision) *restart.Decision {
 	return &kept
 }
 
-// wait adds task i to the tasks to submit, unless the task is over or has a live attempt. The decision why led to
-// that; it is nil if no policy decided.
-func (b *book) wait(i int, why *restart.Decision) {
-	if t := &b.tasks[i]; !t.waits && !t.over && len(t.live) == 0 {
-		t.waits, t.why = true, why
-		b.enqueue(i)
+// wait records that a task that lost an attempt waits again, unless it is over or has a live attempt. The decision why
+// led to that; it is nil if no policy decided.
+func (p *Phase) wait(i int, why *restart.Decision) {
+	t := &p.book.tasks[i]
+	if live, _ := t.newestLive(); t.over || live != nil {
+		return
+	}
+	t.why = why
+	if p.config.Preloaded && !t.again {
+		t.again = true
+		p.book.again = append(p.book.again, i)
 	}
 }
 
-// enqueue puts task i into the heap of tasks to submit, unless it is there.
-func (b *book) enqueue(i int) {
-	if t := &b.tasks[i]; !t.queued {
-		t.queued = true
-		b.waiting = heap.Push(b.waiting, i, b.before)
-	}
+// waits reports whether a task is to be submitted now. Of the tasks that wait in a Preloaded phase, those that never had
+// an attempt wait in the engine.
+func (p *Phase) waits(i int) bool {
+	return p.tracker.Task(i).Waits && (!p.config.Preloaded || p.book.tasks[i].again)
 }
-
-// dequeue takes the first task that is ready from the heap. If there is no such task, ok is false.
-func (b *book) dequeue() (i int, ok bool) {
-	for len(b.waiting) > 0 && !ok {
-		i, b.waiting = heap.Pop(b.waiting, b.before)
-		b.tasks[i].queued = false
-		ok = b.tasks[i].ready()
-	}
-	return i, ok
-}
-
-// ready reports whether a task is to be submitted now.
-func (t *task) ready() bool { return t.waits && !t.resting }
 
 // before is the order of waiting tasks: more work first, then the lower index.
-func (b *book) before(i, j int) bool {
-	if b.work != nil && b.work[i] != b.work[j] {
-		return b.work[i] > b.work[j]
+func (p *Phase) before(i, j int) int {
+	if work := p.config.Work; work != nil && work[i] != work[j] {
+		return cmp.Compare(work[j], work[i])
 	}
-	return i < j
+	return cmp.Compare(i, j)
 }
 
 // add puts a new attempt into the book, and adds it to the number of attempts on its machine. Memory for attempts is
@@ -219,25 +230,21 @@ func (p *Phase) add(a attempt) *attempt {
 	*kept = a
 	b.attempts[a.id] = kept
 	b.adopted = b.adopted || a.adopted
+	b.tasks[a.task].link(kept)
 	p.occupy(a.machine, 1)
 	return kept
 }
 
-// addLive adds an attempt to the live attempts of its task. The tracker knows the attempt already.
-func (p *Phase) addLive(a *attempt) {
-	t := &p.book.tasks[a.task]
-	t.live = append(t.live, a)
-	t.waits = false
-	t.addTried(a.machine)
-	p.book.live++
-}
+// link makes an attempt the newest of its task.
+func (t *task) link(a *attempt) { a.older, t.newest = t.newest, a }
 
-// removeLive removes an attempt from the live attempts of its task.
-func (p *Phase) removeLive(a *attempt) {
-	t := &p.book.tasks[a.task]
-	if i := slices.Index(t.live, a); i >= 0 {
-		t.live = slices.Delete(t.live, i, i+1)
-		p.book.live--
+// unlink removes an attempt from its task.
+func (t *task) unlink(a *attempt) {
+	for link := &t.newest; *link != nil; link = &(*link).older {
+		if *link == a {
+			*link = a.older
+			return
+		}
 	}
 }
 
@@ -251,7 +258,6 @@ func (p *Phase) markDying(a *attempt) {
 // markEnded marks an attempt as ended, and frees its slot.
 func (p *Phase) markEnded(a *attempt) {
 	a.ended = true
-	p.removeLive(a)
 	p.occupy(a.machine, -1)
 	if a.dying {
 		p.book.tasks[a.task].dying--
@@ -261,16 +267,17 @@ func (p *Phase) markEnded(a *attempt) {
 
 // endTask marks a task as over. Argument winner is the attempt that won, or nil.
 func (b *book) endTask(t *task, winner *attempt) {
-	t.over, t.waits, t.resting, t.givenUp = true, false, false, false
+	t.over, t.resting, t.givenUp = true, false, false
 	t.winner = winner
 	b.over++
 }
 
 // giveUp ends a task that gets no result from this phase.
-func (b *book) giveUp(t *task) {
+func (b *book) giveUp(task int) {
+	t := &b.tasks[task]
 	b.endTask(t, nil)
 	t.givenUp = true
-	b.givenUp++
+	b.news = append(b.news, task)
 }
 
 // addPending adds an attempt to the attempts with an open request, unless it is among them.
@@ -293,22 +300,34 @@ func (b *book) newName(task, number int) string {
 	return name
 }
 
-// addTried adds a machine to the machines that run or ran an attempt of the task.
-func (t *task) addTried(machine int) {
-	if machine != nowhere && !t.wasOn(machine) {
-		t.tried = append(t.tried, machine)
-	}
-}
-
 // wasOn reports whether an attempt of the task ever ran on the machine, or was submitted for it.
-func (t *task) wasOn(machine int) bool { return slices.Contains(t.tried, machine) }
-
-// on returns the machines that have a live attempt of the task. The result uses the memory of the argument list.
-func (t *task) on(list []int) []int {
-	return slices.DeleteFunc(append(list[:0], t.tried...), func(machine int) bool { return !t.isOn(machine) })
+func (t *task) wasOn(machine int) bool {
+	for a := t.newest; a != nil; a = a.older {
+		if a.machine == machine {
+			return true
+		}
+	}
+	return false
 }
 
 // isOn reports whether the machine has a live attempt of the task.
 func (t *task) isOn(machine int) bool {
-	return slices.ContainsFunc(t.live, func(a *attempt) bool { return a.machine == machine })
+	for a := t.newest; a != nil; a = a.older {
+		if a.machine == machine && a.isLive() {
+			return true
+		}
+	}
+	return false
+}
+
+// on returns the machines that have a live attempt of the task or, if past is true, ever had one. The result uses the
+// memory of the argument list.
+func (t *task) on(list []int, past bool) []int {
+	list = list[:0]
+	for a := t.newest; a != nil; a = a.older {
+		if a.machine != nowhere && (past || a.isLive()) {
+			list = append(list, a.machine)
+		}
+	}
+	return list
 }

@@ -44,7 +44,7 @@ func TestAttemptThatWasNeverSeenToRunStillShowsItsMachine(t *testing.T) {
 	for state, resting := range map[engine.State][]string{engine.Failed: nil, engine.Lost: {"a"}} {
 		p, h := newPhase(t, engine.Config{Tasks: 1, Slots: 1}, machines)
 		p.Poll(epoch, nil)
-		actions := p.Poll(at(1), []engine.Attempt{{ID: "0.0", State: state, Machine: "a"}})
+		actions := p.Poll(at(1), []engine.Attempt{{ID: "0.0", State: state, Machine: "a"}}).Actions
 		assert.Equal(t, []string{"submit 0.1 not on a"}, lines(actions), "%v", state)
 		assert.Equal(t, resting, h.Resting(at(1)))
 	}
@@ -71,21 +71,21 @@ func TestOneIDForTwoTasksInAListStartsOneAttempt(t *testing.T) {
 func TestLineAfterTheEndTakesNoSlot(t *testing.T) {
 	p, _ := newPhase(t, engine.Config{Tasks: 4},
 		engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
-	require.Len(t, p.Poll(epoch, nil), 2)
+	require.Len(t, p.Poll(epoch, nil).Actions, 2)
 	actions := p.Poll(at(1), []engine.Attempt{
 		{ID: "0.0", State: engine.Succeeded}, {ID: "0.0", State: engine.Running, Machine: "b"},
-	})
+	}).Actions
 	assert.Equal(t, []string{"submit 2.0 on a"}, lines(actions))
-	actions = p.Poll(at(2), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Succeeded}})
+	actions = p.Poll(at(2), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Succeeded}}).Actions
 	assert.Equal(t, []string{"submit 3.0 on b"}, lines(actions), "b still has its slot")
 }
 
 // If an attempt of a waiting task appears and fails in one call, the task is submitted only once.
 func TestTaskIsSubmittedOnceAfterItsAttemptComesAndFails(t *testing.T) {
 	p, _ := newPhase(t, engine.Config{Tasks: 1}, engine.MachinesConfig{})
-	require.Empty(t, p.Poll(epoch, nil), "the phase has no slots")
+	require.Empty(t, p.Poll(epoch, nil).Actions, "the phase has no slots")
 	p.SetSlots(4)
-	actions := p.Poll(at(1), []engine.Attempt{{ID: "x", State: engine.Failed}})
+	actions := p.Poll(at(1), []engine.Attempt{{ID: "x", State: engine.Failed}}).Actions
 	assert.Len(t, actions, 1, "%v", actions)
 }
 
@@ -95,10 +95,10 @@ func TestRestartIsNotDecidedTwice(t *testing.T) {
 	p, h := newPhase(t, engine.Config{Tasks: 1, Policy: after(2 * time.Second)},
 		engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}, {Name: "c", Slots: 1}}})
 	p.Poll(epoch, nil)
-	actions := p.Poll(at(3), []engine.Attempt{{ID: "0.0", State: engine.Running, Begun: epoch}})
+	actions := p.Poll(at(3), []engine.Attempt{{ID: "0.0", State: engine.Running, Begun: epoch}}).Actions
 	require.Equal(t, "submit 0.1 on b not on a: restart beyond-peers attempt=0", actions[1].String())
 	h.SetDown("b", true)
-	assert.Equal(t, []string{"cancel 0.1 on b", "submit 0.2 on c not on a"}, lines(p.Poll(at(4), nil)))
+	assert.Equal(t, []string{"cancel 0.1 on b", "submit 0.2 on c not on a"}, lines(p.Poll(at(4), nil).Actions))
 }
 
 // An attempt of a task that was given up is cancelled, and no decision says that another attempt won.
@@ -107,7 +107,7 @@ func TestAttemptOfAGivenUpTaskIsCancelled(t *testing.T) {
 	p.Poll(epoch, nil)
 	p.Poll(at(1), []engine.Attempt{{ID: "0.0", State: engine.Failed}})
 	require.Equal(t, []int{0}, p.GivenUp())
-	assert.Equal(t, []string{"cancel x"}, lines(p.Poll(at(2), []engine.Attempt{{ID: "x", State: engine.Running}})))
+	assert.Equal(t, []string{"cancel x"}, lines(p.Poll(at(2), []engine.Attempt{{ID: "x", State: engine.Running}}).Actions))
 }
 
 // A loss that is reported late does not shorten the rest of its machine.
@@ -125,11 +125,11 @@ func TestTaskWithoutCopiesNeverRunsTwiceAtOnce(t *testing.T) {
 	c := engine.Config{Tasks: 2, Slots: 8, Policy: after(2 * time.Second), Clones: 2}
 	p, _ := newPhase(t, c, engine.MachinesConfig{})
 	p.SetEligible(0, false, true)
-	assert.Equal(t, []string{"submit 0.0", "submit 1.0", "submit 1.1: start cloned"}, lines(p.Poll(epoch, nil)))
-	actions := p.Poll(at(3), []engine.Attempt{{ID: "0.0", State: engine.Running, Begun: epoch, Machine: "a"}})
+	assert.Equal(t, []string{"submit 0.0", "submit 1.0", "submit 1.1: start cloned"}, lines(p.Poll(epoch, nil).Actions))
+	actions := p.Poll(at(3), []engine.Attempt{{ID: "0.0", State: engine.Running, Begun: epoch, Machine: "a"}}).Actions
 	assert.Equal(t, []string{"cancel 0.0 on a: restart beyond-peers attempt=0"}, lines(actions))
-	assert.Empty(t, p.Poll(at(4), nil), "attempt 0.0 is not known to have ended")
-	actions = p.Poll(at(5), []engine.Attempt{{ID: "0.0", State: engine.Cancelled}})
+	assert.Empty(t, p.Poll(at(4), nil).Actions, "attempt 0.0 is not known to have ended")
+	actions = p.Poll(at(5), []engine.Attempt{{ID: "0.0", State: engine.Cancelled}}).Actions
 	assert.Equal(t, []string{"submit 0.1: restart beyond-peers attempt=0"}, lines(actions))
 }
 
@@ -146,12 +146,12 @@ func (twice) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 func TestCopyGoesToAnotherMachine(t *testing.T) {
 	p, _ := newPhase(t, engine.Config{Tasks: 3, Policy: twice{}},
 		engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 3}, {Name: "b", Slots: 2}}})
-	actions := p.Poll(epoch, nil)
+	actions := p.Poll(epoch, nil).Actions
 	require.Equal(t, []string{"submit 0.0 on a", "submit 1.0 on a", "submit 2.0 on b"}, lines(actions))
 	actions = p.Poll(at(1), []engine.Attempt{
 		{ID: "0.0", State: engine.Running, Machine: "a"}, {ID: "1.0", Task: 1, State: engine.Running, Machine: "a"},
 		{ID: "2.0", Task: 2, State: engine.Queued},
-	})
+	}).Actions
 	assert.Equal(t, []string{"submit 0.1 on b not on a: copy beyond-peers"}, lines(actions), "b is full, and task 1 runs on a")
 }
 
@@ -160,7 +160,7 @@ func TestUnknownWorkCountsAsTheMean(t *testing.T) {
 	work := []float64{1, math.NaN(), 5, math.Inf(1), 0, math.NaN(), -7}
 	p, _ := newPhase(t, engine.Config{Work: work, Slots: 7}, engine.MachinesConfig{})
 	var order []int
-	for _, a := range p.Poll(epoch, nil) {
+	for _, a := range p.Poll(epoch, nil).Actions {
 		order = append(order, a.Task)
 	}
 	assert.Equal(t, []int{2, 1, 3, 5, 6, 0, 4}, order)
@@ -194,7 +194,7 @@ func TestLongOutageDoesNotHideTheNext(t *testing.T) {
 				Progress: tracker.Report{Score: said / 2000},
 			})
 		}
-		return p.Poll(at(s), all)
+		return p.Poll(at(s), all).Actions
 	}
 	for _, s := range []float64{1, 2, 3, 4, 5, 6, 606, 607, 608, 609, 610} {
 		require.Empty(t, report(s, s))
@@ -207,9 +207,9 @@ func TestLongOutageDoesNotHideTheNext(t *testing.T) {
 func TestWaitingAttemptIsAdopted(t *testing.T) {
 	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 2}, engine.MachinesConfig{})
 	seen := engine.Attempt{ID: "0.0", State: engine.Queued, Begun: epoch}
-	assert.Equal(t, []string{"submit 1.0"}, lines(p.Poll(epoch, []engine.Attempt{seen})))
+	assert.Equal(t, []string{"submit 1.0"}, lines(p.Poll(epoch, []engine.Attempt{seen}).Actions))
 	seen.State = engine.Running
-	assert.Empty(t, p.Poll(at(1), []engine.Attempt{seen}))
+	assert.Empty(t, p.Poll(at(1), []engine.Attempt{seen}).Actions)
 	seen.State = engine.Succeeded
 	p.Poll(at(2), []engine.Attempt{seen})
 	assert.Equal(t, 1, p.Ledger().Finished)

@@ -24,7 +24,7 @@ func TestClockStepBackDelaysNoCopy(t *testing.T) {
 		now := epoch
 		var attempts []engine.Attempt
 		for poll := 1; poll <= 4000; poll++ {
-			for _, a := range p.Poll(now, attempts) {
+			for _, a := range p.Poll(now, attempts).Actions {
 				if a.Decision.Action == restart.Copy {
 					return poll
 				}
@@ -51,7 +51,7 @@ func TestReportsAndRestsGoOnAfterAClockStep(t *testing.T) {
 	require.NoError(t, err)
 	p, err := engine.New(engine.Config{Tasks: 2, Interval: time.Second, Machines: machines, Journal: true})
 	require.NoError(t, err)
-	first := slices.Clone(p.Poll(epoch, nil))
+	first := slices.Clone(p.Poll(epoch, nil).Actions)
 	require.Len(t, first, 2)
 	lost := engine.Attempt{ID: first[0].ID, Task: first[0].Task, Machine: first[0].Machine, State: engine.Lost}
 	p.Poll(epoch.Add(time.Second), []engine.Attempt{lost})

@@ -57,7 +57,7 @@ func TestAttemptOnALeavingMachineIsCopied(t *testing.T) {
 	machines.SetLeaving("a", at(40))
 	var all []string
 	for s := 11.0; s <= 20; s++ {
-		all = append(all, lines(p.Poll(at(s), []engine.Attempt{running(0, "a", s/100), running(1, "b", s/100)}))...)
+		all = append(all, lines(p.Poll(at(s), []engine.Attempt{running(0, "a", s/100), running(1, "b", s/100)}).Actions)...)
 	}
 	require.Len(t, all, 1, "%v", all)
 	assert.Contains(t, all[0], "submit 0.1 on b")
@@ -68,8 +68,8 @@ func TestLeavingMachineIsAvoidedIfTheEnginePlaces(t *testing.T) {
 	p, machines := newPhase(t, engine.Config{Tasks: 2, Slots: 1},
 		engine.MachinesConfig{Machines: []engine.Machine{{Name: "a"}, {Name: "b"}}})
 	machines.SetLeaving("a", at(40))
-	assert.Equal(t, []string{"submit 0.0 not on a"}, lines(p.Poll(at(0), nil)))
+	assert.Equal(t, []string{"submit 0.0 not on a"}, lines(p.Poll(at(0), nil).Actions))
 	machines.SetLeaving("a", time.Time{})
 	done := []engine.Attempt{{ID: "0.0", State: engine.Succeeded, Machine: "b"}}
-	assert.Equal(t, []string{"submit 1.0"}, lines(p.Poll(at(1), done)))
+	assert.Equal(t, []string{"submit 1.0"}, lines(p.Poll(at(1), done).Actions))
 }

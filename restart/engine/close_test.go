@@ -23,11 +23,11 @@ func TestCloseCancelsAttemptsAndFreesTheBudget(t *testing.T) {
 	config := engine.Config{Tasks: 8, Interval: time.Second, Budget: budget, Machines: machines}
 	p, err := engine.New(config)
 	require.NoError(t, err)
-	submitted := p.Poll(epoch, nil)
+	submitted := p.Poll(epoch, nil).Actions
 	require.Len(t, submitted, 4)
 	require.True(t, budget.Allows())
 
-	actions := p.Close(epoch.Add(time.Second))
+	actions := p.Close(epoch.Add(time.Second)).Actions
 	require.Len(t, actions, 4)
 	for i, a := range actions {
 		assert.Equal(t, engine.Cancel, a.Op)
@@ -39,7 +39,7 @@ func TestCloseCancelsAttemptsAndFreesTheBudget(t *testing.T) {
 	budget.SlotsChanged(1)
 	budget.CopyLaunched()
 	assert.False(t, budget.Allows(), "the closed phase has given its slots back")
-	assert.Empty(t, p.Close(epoch.Add(2*time.Second)), "a second Close does nothing")
+	assert.Empty(t, p.Close(epoch.Add(2*time.Second)).Actions, "a second Close does nothing")
 
 	data, err := p.MarshalBinary()
 	require.NoError(t, err)
@@ -47,17 +47,17 @@ func TestCloseCancelsAttemptsAndFreesTheBudget(t *testing.T) {
 	require.NoError(t, err)
 	other, err := engine.New(config)
 	require.NoError(t, err)
-	assert.Empty(t, other.Poll(epoch.Add(2*time.Second), nil), "cancelled attempts hold their slots until their ends are seen")
+	assert.Empty(t, other.Poll(epoch.Add(2*time.Second), nil).Actions, "cancelled attempts hold their slots until their ends are seen")
 	seen := []engine.Attempt{
 		{ID: "0.0", Task: 0, State: engine.Cancelled, Machine: "a"}, {ID: "1.0", Task: 1, State: engine.Succeeded, Machine: "b"},
 		{ID: "7.5", Task: 7, State: engine.Running, Machine: "b"}, // of another program
 	}
 	for _, p := range []*engine.Phase{p, twin} {
-		actions = p.Poll(epoch.Add(3*time.Second), seen)
+		actions = p.Poll(epoch.Add(3*time.Second), seen).Actions
 		require.Len(t, actions, 1, "%v", actions)
 		assert.Equal(t, "cancel 7.5 on b", actions[0].String())
 	}
-	assert.Len(t, other.Poll(epoch.Add(4*time.Second), nil), 1, "attempt 7.5 holds one of two slots")
+	assert.Len(t, other.Poll(epoch.Add(4*time.Second), nil).Actions, 1, "attempt 7.5 holds one of two slots")
 }
 
 // fresh returns a copy of machines that is restored from a snapshot.

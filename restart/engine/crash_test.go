@@ -159,7 +159,7 @@ func (s *scheduler) save() {
 // run polls until the phase is done. The result is false if the scheduler died before.
 func (s *scheduler) run(saveFirst bool) bool {
 	for !s.phase.Done() {
-		actions := slices.Clone(s.phase.Poll(s.q.now, s.q.list()))
+		actions := slices.Clone(s.phase.Poll(s.q.now, s.q.list()).Actions)
 		if s.polled != nil {
 			s.polled(actions)
 		}
@@ -267,7 +267,7 @@ func TestSchedulerWithoutASnapshotTakesOverAtAnyMoment(t *testing.T) {
 		first := &scheduler{t: t, q: q, config: engine.Config{Tasks: 48, Interval: time.Second}, left: -1}
 		first.start(saved{})
 		for q.now.Before(at(float64(half)/2)) && !first.phase.Done() {
-			for _, a := range first.phase.Poll(q.now, q.list()) {
+			for _, a := range first.phase.Poll(q.now, q.list()).Actions {
 				q.carryOut(t, a)
 			}
 			q.step(500 * time.Millisecond)
@@ -292,7 +292,7 @@ func TestTakingOverIsHarmlessIfClocksAreOff(t *testing.T) {
 			first := &scheduler{t: t, q: q, config: engine.Config{Tasks: 200, Interval: time.Second}, left: -1}
 			first.start(saved{})
 			for q.now.Before(at(moment)) {
-				for _, a := range first.phase.Poll(q.now, q.list()) {
+				for _, a := range first.phase.Poll(q.now, q.list()).Actions {
 					q.carryOut(t, a)
 				}
 				q.step(500 * time.Millisecond)
@@ -324,7 +324,7 @@ func TestAttemptsThatAppearLateDoNoHarm(t *testing.T) {
 		if k < 3 {
 			list = list[:8]
 		}
-		for _, a := range s.phase.Poll(q.now, list) {
+		for _, a := range s.phase.Poll(q.now, list).Actions {
 			assert.Equal(t, engine.Publish, a.Op, "%v", a)
 			s.phase.Published(a.ID)
 		}
@@ -360,7 +360,7 @@ func TestClocksThatAreOff(t *testing.T) {
 				for i := range list {
 					list[i].Progress.Done *= work[list[i].Task]
 				}
-				for _, a := range p.Poll(q.now, list) {
+				for _, a := range p.Poll(q.now, list).Actions {
 					q.carryOut(t, a)
 				}
 				for range 4 {
@@ -383,7 +383,7 @@ func TestLostCancelIsRepeated(t *testing.T) {
 	s.start(saved{})
 	asked := map[string]int{}
 	for range 60 {
-		for _, a := range s.phase.Poll(q.now, q.list()) {
+		for _, a := range s.phase.Poll(q.now, q.list()).Actions {
 			if a.Op == engine.Cancel {
 				asked[a.ID]++
 				assert.Equal(t, "h2", a.Machine)
@@ -408,7 +408,7 @@ func TestSubmitIsRequestedThreeTimes(t *testing.T) {
 		engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
 	var all []string
 	for s := range 8 {
-		for _, line := range lines(p.Poll(at(float64(s)), nil)) {
+		for _, line := range lines(p.Poll(at(float64(s)), nil).Actions) {
 			all = append(all, fmt.Sprint(s, " ", line))
 		}
 	}
@@ -421,14 +421,14 @@ func TestSubmitIsRequestedThreeTimes(t *testing.T) {
 func TestSubmitUsesTheSlotOfAMissingAttempt(t *testing.T) {
 	config := engine.Config{Tasks: 1, Policy: restart.Never{}, Trace: 10 * time.Second}
 	p, _ := newPhase(t, config, engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}}})
-	assert.Equal(t, []string{"submit 0.0 on a"}, lines(p.Poll(at(0), nil)))
+	assert.Equal(t, []string{"submit 0.0 on a"}, lines(p.Poll(at(0), nil).Actions))
 	var last []string
 	for s := 1; s < 11; s++ {
-		last = lines(p.Poll(at(float64(s)), nil))
+		last = lines(p.Poll(at(float64(s)), nil).Actions)
 	}
 	assert.Equal(t, []string{"cancel 0.0 on a", "submit 0.1 on a"}, last)
 	both := []engine.Attempt{{ID: "0.0", State: engine.Running, Machine: "a"}, {ID: "0.1", Machine: "a"}}
-	assert.Equal(t, []string{"cancel 0.0 on a"}, lines(p.Poll(at(12), both)))
+	assert.Equal(t, []string{"cancel 0.0 on a"}, lines(p.Poll(at(12), both).Actions))
 }
 
 // A scheduler saves its phase and its machines after a poll, and dies before it carries the actions out. The
@@ -437,7 +437,7 @@ func TestRestoredPhaseRepeatsActionsThatWereNotCarriedOut(t *testing.T) {
 	q := newQueue(2, 2, 2, func(int) time.Duration { return 5 * time.Second })
 	config, machines := engine.Config{Tasks: 2}, engine.MachinesConfig{Machines: q.machines}
 	p, was := newPhase(t, config, machines)
-	require.Len(t, p.Poll(q.now, nil), 2)
+	require.Len(t, p.Poll(q.now, nil).Actions, 2)
 	saved, err := p.MarshalBinary()
 	require.NoError(t, err)
 	savedMachines, err := was.MarshalBinary()
@@ -449,7 +449,7 @@ func TestRestoredPhaseRepeatsActionsThatWereNotCarriedOut(t *testing.T) {
 	require.NoError(t, err)
 	for range 60 {
 		q.step(time.Second)
-		for _, a := range p.Poll(q.now, q.list()) {
+		for _, a := range p.Poll(q.now, q.list()).Actions {
 			q.carryOut(t, a)
 		}
 	}
@@ -465,15 +465,15 @@ func TestTaskOfAMissingAttemptIsSubmittedElsewhere(t *testing.T) {
 		engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
 	var all []string
 	for s := range 14 {
-		all = append(all, lines(p.Poll(at(float64(s)), nil))...)
+		all = append(all, lines(p.Poll(at(float64(s)), nil).Actions)...)
 	}
 	assert.Equal(t, []string{"submit 0.0 on a", "submit 0.0 on a", "submit 0.0 on a", "cancel 0.0 on a", "submit 0.1 on b not on a", "submit 0.1 on b not on a"}, all)
 	open := p.Outstanding()
 	require.Len(t, open, 1)
-	assert.Equal(t, engine.Action{Op: engine.Submit, ID: "0.1", Machine: "b", Avoid: []string{"a"}}, open[0])
+	assert.Equal(t, engine.Action{Op: engine.Submit, Attempt: 1, ID: "0.1", Machine: "b", Avoid: []string{"a"}}, open[0])
 	actions := p.Poll(at(15), []engine.Attempt{
 		{ID: "0.0", State: engine.Running, Machine: "a"}, {ID: "0.1", State: engine.Running, Machine: "b"},
-	})
+	}).Actions
 	assert.Equal(t, []string{"cancel 0.0 on a"}, lines(actions))
 	p.Poll(at(16), []engine.Attempt{{ID: "0.0", State: engine.Succeeded, Machine: "a"}})
 	id, won := p.Winner(0)

@@ -61,11 +61,16 @@ func (p *Phase) resubmitStranded() {
 	p.noticed.losses = p.machines.set.Losses
 	for i := range p.book.tasks {
 		t := &p.book.tasks[i]
-		for _, a := range slices.Clone(t.live) {
-			if a.begun || p.canRun(a) || len(t.live) == 1 && t.withdrawn >= p.config.MaxLost {
+		p.scratch.live = t.live(p.scratch.live)
+		for _, a := range p.scratch.live {
+			if a.begun || p.canRun(a) {
 				continue
 			}
-			if p.drop(a, restart.Decision{}); len(t.live) == 0 {
+			_, only := t.newestLive()
+			if only && int(t.withdrawn) >= p.config.MaxLost {
+				continue
+			}
+			if p.drop(a, restart.Decision{}); only {
 				t.withdrawn++
 			}
 		}
@@ -82,10 +87,9 @@ func (p *Phase) endOverdue(all bool) {
 	}
 	p.overdue = num.MaxDuration
 	for i := range p.book.tasks {
-		t := &p.book.tasks[i]
-		for k := len(t.live) - 1; k >= 0; k-- {
-			switch a := t.live[k]; {
-			case a.since == never:
+		for a := p.book.tasks[i].newest; a != nil; a = a.older {
+			switch {
+			case a.since == never, !a.isLive():
 			case now-a.since >= p.timeout(i):
 				p.cancel(a, nil)
 				p.lose(p.time.now, a, Failed)
@@ -110,7 +114,7 @@ func (p *Phase) timeout(task int) time.Duration {
 	if known < enoughRunTimes {
 		return limit
 	}
-	learned, _ := num.Duration(math.Ldexp(p.config.Patience*longest, p.book.tasks[task].failed))
+	learned, _ := num.Duration(math.Ldexp(p.config.Patience*longest, int(p.book.tasks[task].failed)))
 	return min(max(learned, num.Times(p.config.Interval, traceIntervals)), limit)
 }
 
@@ -128,7 +132,6 @@ func (p *Phase) endRests() {
 func (p *Phase) endRest(at time.Time, task int) {
 	if t := &p.book.tasks[task]; t.resting {
 		t.resting = false
-		p.book.enqueue(task)
 		p.tracker.Retry(at, task)
 	}
 }
@@ -150,7 +153,7 @@ func (p *Phase) tellSlots() {
 	}
 	slots := max(p.slots-p.book.dying, 0)
 	if p.machines.set.Placing() {
-		slots = p.book.live + p.machines.set.Room()
+		slots = p.tracker.Running() + p.machines.set.Room()
 	}
 	if slots != p.told {
 		p.told = slots
@@ -159,7 +162,7 @@ func (p *Phase) tellSlots() {
 }
 
 // freeSlots returns how many more attempts may be submitted.
-func (p *Phase) freeSlots() int { return p.told - p.book.live }
+func (p *Phase) freeSlots() int { return p.told - p.tracker.Running() }
 
 // endAttempt carries out a decision to restart a task or to kill an attempt. It returns false for any other decision,
 // and if the attempt does not exist.
@@ -167,12 +170,14 @@ func (p *Phase) endAttempt(answer tracker.Answer) bool {
 	if answer.Action != restart.Restart && answer.Action != restart.Kill || p.showOnly(answer) {
 		return false
 	}
-	live := p.book.tasks[answer.Task].live
-	i := slices.IndexFunc(live, func(a *attempt) bool { return a.number == answer.Attempt })
-	if i < 0 {
+	a := p.book.tasks[answer.Task].newest
+	for a != nil && !(a.number == answer.Attempt && a.isLive()) {
+		a = a.older
+	}
+	if a == nil {
 		return false
 	}
-	p.drop(live[i], answer.Decision)
+	p.drop(a, answer.Decision)
 	p.tellSlots()
 	return true
 }
@@ -203,7 +208,7 @@ func (p *Phase) drop(a *attempt, why restart.Decision) {
 	}
 	kept := keep(why)
 	p.cancel(a, kept)
-	p.book.wait(a.task, kept)
+	p.wait(a.task, kept)
 }
 
 // submitCopies submits the copies that the policy wants. The copy with the largest gain comes first.
@@ -277,42 +282,32 @@ func (p *Phase) submitWaiting() {
 		return // to sort many waiting tasks would be wasted
 	}
 	b, s := &p.book, &p.scratch
-	room := min(len(b.waiting), p.places())
+	room := min(len(b.tasks)-b.over, p.places())
 	s.actions, b.pending = slices.Grow(s.actions, room), slices.Grow(b.pending, room)
 	ignoring := p.ignoringEnd()
-	try := func(task int) bool {
+	try := func(task int) (more bool) {
 		t := &b.tasks[task]
-		if t.noCopy && t.dying > ignoring[task] {
-			return false
+		if t.alone && int(t.dying) > ignoring[task] {
+			return true
 		}
-		machine, ok := p.pickMachine(task)
-		if ok {
+		if machine, ok := p.pickMachine(task); ok {
 			p.submit(task, machine, t.why)
 		}
-		return ok
+		return p.places() > 0
 	}
-	if p.config.Order != nil {
+	switch {
+	case p.config.Order != nil:
 		p.sortWaiting()
-		for _, task := range s.order {
-			if p.places() <= 0 {
-				break
-			}
-			try(task)
-		}
+	case p.config.Preloaded:
+		p.listWaiting()
+	default:
+		p.tracker.Waiting()(try)
 		return
 	}
-	s.passed = s.passed[:0]
-	for p.places() > 0 {
-		task, ok := b.dequeue()
-		if !ok {
+	for _, task := range s.order {
+		if !try(task) {
 			break
 		}
-		if !try(task) {
-			s.passed = append(s.passed, task)
-		}
-	}
-	for _, task := range s.passed {
-		b.enqueue(task)
 	}
 }
 
@@ -338,7 +333,7 @@ func (p *Phase) ignoringEnd() (byTask map[int]int) {
 func (p *Phase) places() int {
 	switch {
 	case p.config.Preloaded:
-		return len(p.book.waiting)
+		return len(p.book.again)
 	case p.machines.set.Placing() && !p.closed:
 		return p.machines.set.Places()
 	}
@@ -363,10 +358,10 @@ func (p *Phase) moveWaiting() {
 		if free == 0 {
 			break
 		}
-		if len(t.live) != 1 || t.withdrawn >= p.config.MaxLost {
+		a, only := t.newestLive()
+		if !only || int(t.withdrawn) >= p.config.MaxLost {
 			continue
 		}
-		a := t.live[0]
 		if a.begun || a.machine == nowhere || set.Behind(a.machine) <= withdrawn[a.machine] {
 			continue
 		}
@@ -380,40 +375,56 @@ func (p *Phase) moveWaiting() {
 	p.submitWaiting()
 }
 
+// listWaiting lists the tasks to submit, in their order, into scratch.order.
+func (p *Phase) listWaiting() {
+	b, s := &p.book, &p.scratch
+	s.order = s.order[:0]
+	if !p.config.Preloaded {
+		for task := range p.tracker.Waiting() {
+			s.order = append(s.order, task)
+		}
+		return
+	}
+	b.again = slices.DeleteFunc(b.again, func(task int) bool {
+		t := &b.tasks[task]
+		t.again = t.resting || p.waits(task)
+		return !t.again
+	})
+	for _, task := range b.again {
+		if p.waits(task) {
+			s.order = append(s.order, task)
+		}
+	}
+	slices.SortFunc(s.order, p.before)
+}
+
 // sortWaiting sorts the waiting tasks with the function Config.Order, into scratch.order. If the function did not
 // return a permutation of the tasks, its result is ignored.
 func (p *Phase) sortWaiting() {
-	b, s := &p.book, &p.scratch
-	b.waiting = slices.DeleteFunc(b.waiting, func(task int) bool {
-		t := &b.tasks[task]
-		t.queued = t.ready()
-		return !t.queued
-	})
-	slices.SortFunc(b.waiting, func(x, y int) int { // a sorted list is a heap as well
-		if b.before(x, y) {
-			return -1
-		}
-		return 1
-	})
-	s.order = append(s.order[:0], b.waiting...)
+	s := &p.scratch
+	p.listWaiting()
 	if len(s.order) < 2 {
 		return
+	}
+	for _, task := range s.order {
+		p.book.tasks[task].marked = true
 	}
 	p.config.Order(p.time.wall, s.order)
 	ok := true
 	for _, task := range s.order {
-		// A task that occurs a second time no longer waits, so ok is false.
-		if ok = task >= 0 && task < len(b.tasks) && b.tasks[task].ready(); !ok {
+		// A task that occurs a second time has no mark any more, so ok is false.
+		if ok = task >= 0 && task < len(p.book.tasks) && p.book.tasks[task].marked; !ok {
 			break
 		}
-		b.tasks[task].waits = false
+		p.book.tasks[task].marked = false
 	}
-	for _, task := range b.waiting {
-		b.tasks[task].waits = true
+	if ok {
+		return
 	}
-	if !ok {
-		p.ignored++
-		s.order = append(s.order[:0], b.waiting...)
+	p.ignored++
+	p.listWaiting()
+	for _, task := range s.order {
+		p.book.tasks[task].marked = false
 	}
 }
 
@@ -462,7 +473,6 @@ func (p *Phase) submit(task, machine int, why *restart.Decision) {
 		id: p.book.newName(task, number), task: task, number: number, machine: machine, avoid: avoid,
 		submitted: p.time.clock.Since, since: never, until: never, seen: never,
 	})
-	p.addLive(a)
 	p.ask(a, Submit, why)
 }
 
@@ -477,15 +487,15 @@ func (p *Phase) submit(task, machine int, why *restart.Decision) {
 // The cost is O(n), where n is the number of machines that rest, are slow, will leave or ran an attempt of the task.
 func (p *Phase) avoid(task, chosen int) []string {
 	t, s := &p.book.tasks[task], &p.scratch
-	s.unwanted = p.machines.set.Unwanted(append(s.unwanted[:0], t.tried...))
+	s.unwanted = p.machines.set.Unwanted(t.on(s.unwanted, true))
 	if names, left := p.machines.set.Names(s.unwanted, chosen); left {
 		return names
 	}
-	s.unwanted = p.machines.set.Unwanted(t.on(s.unwanted))
+	s.unwanted = p.machines.set.Unwanted(t.on(s.unwanted, false))
 	if names, left := p.machines.set.Names(s.unwanted, chosen); left {
 		return names
 	}
-	names, _ := p.machines.set.Names(t.on(s.unwanted), chosen)
+	names, _ := p.machines.set.Names(t.on(s.unwanted, false), chosen)
 	return names
 }
 
@@ -541,7 +551,7 @@ func (p *Phase) endMissing(a *attempt) {
 	}
 	p.book.tasks[a.task].untraced++
 	p.tracker.Kill(p.time.now, a.task, a.number)
-	p.book.wait(a.task, nil)
+	p.wait(a.task, nil)
 }
 
 // searchMissing looks for attempts that were listed before and are missing now, although lists show other attempts.
@@ -554,9 +564,8 @@ func (p *Phase) searchMissing() {
 	}
 	p.timing.lastChecked = now
 	for i := range p.book.tasks {
-		t := &p.book.tasks[i]
-		for k := len(t.live) - 1; k >= 0; k-- {
-			if a := t.live[k]; a.seen != never && p.timing.lastListed-a.seen >= trace {
+		for a := p.book.tasks[i].newest; a != nil; a = a.older {
+			if a.isLive() && a.seen != never && p.timing.lastListed-a.seen >= trace {
 				p.endMissing(a)
 			}
 		}

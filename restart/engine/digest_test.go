@@ -313,7 +313,7 @@ func (w *digestWorld) run() {
 
 func (p *digestPhase) end() {
 	p.over = true
-	p.answers.Line("closes", actionObjects(p.phase.Close(p.sim.now)))
+	p.answers.Line("closes", actionObjects(p.phase.Close(p.sim.now).Actions))
 	p.phase.Release()
 	writePhase(p.answers, p.phase, len(p.sim.work))
 }
@@ -337,9 +337,9 @@ func (p *digestPhase) pass() {
 	list := p.list()
 	var actions []engine.Action
 	if p.pushes {
-		actions = p.phase.Push(p.sim.now, list)
+		actions = p.phase.Push(p.sim.now, list).Actions
 	} else {
-		actions = p.phase.Poll(p.sim.now, list)
+		actions = p.phase.Poll(p.sim.now, list).Actions
 	}
 	writePoll(p.answers, p.sim.now, p.phase, actions)
 	for _, a := range slices.Clone(actions) {

@@ -6,7 +6,7 @@
 //
 //	phase, err := engine.New(engine.Config{Tasks: 64, Slots: 16, Interval: time.Second})
 //	for !phase.Done() {
-//		for _, a := range phase.Poll(time.Now(), cluster.List()) { // all attempts, also the ended ones
+//		for _, a := range phase.Poll(time.Now(), cluster.List()).Actions { // all attempts, also the ended ones
 //			switch a.Op {
 //			case engine.Submit:
 //				cluster.Submit(a.Task, a.ID, a.Avoid)

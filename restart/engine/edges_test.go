@@ -23,7 +23,7 @@ func TestCopyGoesToAMachineWithoutItsTask(t *testing.T) {
 		p.Poll(epoch, first)
 		var all []string
 		for s := range 3 {
-			all = append(all, lines(p.Poll(at(float64(s)), first))...)
+			all = append(all, lines(p.Poll(at(float64(s)), first).Actions)...)
 		}
 		assert.Equal(t, want, all, "%d free slots on b", slots)
 	}
@@ -56,7 +56,7 @@ func TestAnOrderThatLosesATaskIsCounted(t *testing.T) {
 		"invents one": func(_ time.Time, w []int) { w[0] = -1 },
 	} {
 		p, _ := newPhase(t, engine.Config{Tasks: 3, Slots: 1, Order: order}, engine.MachinesConfig{})
-		require.Len(t, p.Poll(epoch, nil), 1)
+		require.Len(t, p.Poll(epoch, nil).Actions, 1)
 		assert.Positive(t, p.Ledger().Ignored, name)
 	}
 }

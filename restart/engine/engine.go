@@ -104,6 +104,26 @@ func (o Op) MarshalText() ([]byte, error) { return enum.Text(opNames[:], o) }
 // UnmarshalText sets the op by its name, or returns an error if the text is not the name of an op.
 func (o *Op) UnmarshalText(text []byte) error { return enum.Parse(opNames[:], text, o) }
 
+// Turn is what a call of Poll, Push or Close asks of the adapter, and what it says about tasks that have failed. Its lists
+// are valid until the next call.
+type Turn struct {
+	// Actions are the requests to send to the engine now, in their order.
+	Actions []Action
+	// Rests are the tasks that have failed, wait for the end of their back-off, and have no cancelled attempt that runs.
+	Rests []Rest
+	// GivenUp are the tasks that were given up since the last call, after too many failed or lost attempts, in ascending
+	// order. The first call after [Restore] lists all of them again. If an attempt of such a task succeeds later, nothing
+	// changes.
+	GivenUp []int
+}
+
+// Rest is a task that has failed and waits for the end of its back-off.
+type Rest struct {
+	Task     int
+	Failures int           // the number of failed attempts of the task
+	For      time.Duration // the time until the end of the back-off
+}
+
 // Action is a request that the adapter has to send to the engine now. Carry out the actions in their order. Each
 // action may be returned again, with the same ID, until the engine shows its effect. So these calls must change
 // nothing:
@@ -119,8 +139,10 @@ func (o *Op) UnmarshalText(text []byte) error { return enum.Parse(opNames[:], te
 // If the engine refuses a Submit, pass Poll an Attempt with the same ID in the state Failed or Lost, or wait until
 // the action is returned again.
 type Action struct {
-	Op   Op
-	Task int
+	Op Op
+	// Task and Attempt are the numbers of the task and of its attempt, as the tracker, its events and its answers have
+	// them. If an attempt that counted as ended wins, it gets a new number.
+	Task, Attempt int
 	// ID is the name of an attempt. For Submit it is the name that the new attempt must have in the engine's list.
 	// For example, "17.2" is attempt 2 of task 17. For Cancel it is the attempt to end. For Publish it is the attempt
 	// that won.
@@ -160,6 +182,7 @@ func (a Action) String() string {
 func (a *Action) wire(c *wire.Codec) {
 	c.Word("op", &a.Op)
 	c.When(true).Int("task", &a.Task)
+	c.When(true).Int("attempt", &a.Attempt)
 	c.When(true).Text("id", &a.ID)
 	c.Text("machine", &a.Machine)
 	c.Texts("avoid", &a.Avoid)

@@ -11,7 +11,7 @@ import (
 // run is the whole adapter of an engine.
 func run(phase *engine.Phase, cluster *toy) {
 	for !phase.Done() {
-		for _, a := range phase.Poll(cluster.Now(), cluster.List()) {
+		for _, a := range phase.Poll(cluster.Now(), cluster.List()).Actions {
 			switch a.Op {
 			case engine.Submit:
 				cluster.Submit(a.Task, a.ID, a.Machine)

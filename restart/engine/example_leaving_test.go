@@ -24,7 +24,7 @@ func ExampleMachines_SetLeaving() {
 		return
 	}
 	start := time.Unix(0, 0)
-	for _, a := range phase.Poll(start, nil) {
+	for _, a := range phase.Poll(start, nil).Actions {
 		fmt.Println(a)
 	}
 	running := func(seconds float64) []engine.Attempt {
@@ -36,7 +36,7 @@ func ExampleMachines_SetLeaving() {
 	}
 	phase.Poll(start.Add(10*time.Second), running(10))
 	machines.SetLeaving("ann", start.Add(40*time.Second))
-	for _, a := range phase.Poll(start.Add(11*time.Second), running(11)) {
+	for _, a := range phase.Poll(start.Add(11*time.Second), running(11)).Actions {
 		fmt.Println(a)
 	}
 	// Output:

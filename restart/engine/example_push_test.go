@@ -17,7 +17,7 @@ func ExamplePhase_Push() {
 	}
 	start := time.Unix(0, 0)
 	push := func(seconds int, events ...engine.Attempt) {
-		for _, a := range phase.Push(start.Add(time.Duration(seconds)*time.Second), events) {
+		for _, a := range phase.Push(start.Add(time.Duration(seconds)*time.Second), events).Actions {
 			fmt.Printf("%d s: %v\n", seconds, a)
 			if a.Op == engine.Publish {
 				phase.Published(a.ID)

@@ -17,7 +17,7 @@ func ExampleRestore() {
 		return
 	}
 	now := time.Unix(0, 0)
-	for _, a := range phase.Poll(now, nil) {
+	for _, a := range phase.Poll(now, nil).Actions {
 		fmt.Println(a)
 	}
 	savedPhase, _ := phase.MarshalBinary() // it never fails
@@ -35,7 +35,7 @@ func ExampleRestore() {
 		return
 	}
 	now = now.Add(time.Second)
-	for _, a := range restored.Poll(now, []engine.Attempt{{ID: "0.0", Task: 0, State: engine.Succeeded, Ended: now}}) {
+	for _, a := range restored.Poll(now, []engine.Attempt{{ID: "0.0", Task: 0, State: engine.Succeeded, Ended: now}}).Actions {
 		fmt.Println(a)
 	}
 	// Output:

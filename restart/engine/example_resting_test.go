@@ -18,7 +18,7 @@ func ExampleMachines_Resting() {
 	}
 	now := time.Unix(0, 0)
 	phase.Poll(now, nil)
-	for _, a := range phase.Poll(now.Add(time.Second), []engine.Attempt{{ID: "0.0", State: engine.Lost, Machine: "ann"}}) {
+	for _, a := range phase.Poll(now.Add(time.Second), []engine.Attempt{{ID: "0.0", State: engine.Lost, Machine: "ann"}}).Actions {
 		fmt.Println(a)
 	}
 	fmt.Println(machines.Resting(now.Add(time.Second)))

@@ -83,7 +83,7 @@ func TestPollAsksFewTimesWithASpentBudget(t *testing.T) {
 				list[i].Progress.Done /= c.work[list[i].Task]
 			}
 			asked = 0
-			for _, a := range p.Poll(c.now, list) {
+			for _, a := range p.Poll(c.now, list).Actions {
 				if a.Op == engine.Submit {
 					c.submit(a.Task, a.ID, a.Machine, a.Avoid)
 				} else {
@@ -181,7 +181,7 @@ func TestEndCorrectsTheTaskOfAnAdoptedAttempt(t *testing.T) {
 		p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 4, Preloaded: queued}, engine.MachinesConfig{})
 		p.Poll(at(0), []engine.Attempt{{ID: "x", Task: 0, State: engine.Running, Machine: "a"}})
 		var ids []string
-		for _, a := range p.Poll(at(1), []engine.Attempt{{ID: "x", Task: 1, State: engine.Succeeded, Machine: "a"}}) {
+		for _, a := range p.Poll(at(1), []engine.Attempt{{ID: "x", Task: 1, State: engine.Succeeded, Machine: "a"}}).Actions {
 			if a.Op == engine.Submit {
 				ids = append(ids, fmt.Sprint(a.Task))
 			}
@@ -206,10 +206,10 @@ func TestEndCorrectsTheTaskOfAnAdoptedAttempt(t *testing.T) {
 func TestZeroPhaseHasNoTasks(t *testing.T) {
 	var p engine.Phase
 	assert.True(t, p.Done())
-	assert.Empty(t, p.Poll(epoch, []engine.Attempt{{ID: "x", State: engine.Running}}))
+	assert.Empty(t, p.Poll(epoch, []engine.Attempt{{ID: "x", State: engine.Running}}).Actions)
 	assert.Equal(t, 1, p.Ledger().Ignored)
 	var q, r, s, u, v engine.Phase
-	assert.Empty(t, q.Close(epoch))
+	assert.Empty(t, q.Close(epoch).Actions)
 	assert.Zero(t, r.Facts().Tasks)
 	assert.False(t, s.UnitTimes().Known())
 	u.SetEligible(0, false, false)
@@ -235,8 +235,8 @@ func TestCancelledAttemptHoldsItsSlot(t *testing.T) {
 	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 1, Policy: after(2 * time.Second)}, engine.MachinesConfig{})
 	p.Poll(at(0), nil)
 	running := engine.Attempt{ID: "0.0", State: engine.Running, Begun: epoch, Machine: "a"}
-	assert.Equal(t, []string{"cancel 0.0 on a: restart beyond-peers attempt=0"}, lines(p.Poll(at(3), []engine.Attempt{running})))
-	assert.Empty(t, p.Poll(at(4), []engine.Attempt{running}), "the cancelled attempt holds the only slot")
+	assert.Equal(t, []string{"cancel 0.0 on a: restart beyond-peers attempt=0"}, lines(p.Poll(at(3), []engine.Attempt{running}).Actions))
+	assert.Empty(t, p.Poll(at(4), []engine.Attempt{running}).Actions, "the cancelled attempt holds the only slot")
 	running.State = engine.Cancelled
-	assert.Len(t, p.Poll(at(5), []engine.Attempt{running}), 1)
+	assert.Len(t, p.Poll(at(5), []engine.Attempt{running}).Actions, 1)
 }

@@ -84,7 +84,7 @@ func TestMergedRecordCountsForTheFirstWave(t *testing.T) {
 			merge()
 		}
 		on := map[string]int{}
-		for _, a := range p.Poll(at(111), nil) {
+		for _, a := range p.Poll(at(111), nil).Actions {
 			on[a.Machine]++
 		}
 		assert.Equal(t, map[string]int{"w0": 4, "w1": 4, "w2": 4}, on)

@@ -110,7 +110,7 @@ func (p rubbish) observe(t *testing.T, now time.Time, list []engine.Attempt) {
 	for _, r := range p.Outstanding() {
 		open[fmt.Sprint(r.Op, r.ID)] = true
 	}
-	for _, a := range p.Poll(now, list) {
+	for _, a := range p.Poll(now, list).Actions {
 		key := fmt.Sprint(a.Op, a.ID)
 		assert.False(t, p.acted[key] && !open[key], "%s was requested twice", key)
 		p.acted[key] = true

@@ -37,7 +37,7 @@ func hung(t *testing.T, c engine.Config, from int) bool {
 			}
 			shown = append(shown, a)
 		}
-		for _, a := range p.Poll(now, shown) {
+		for _, a := range p.Poll(now, shown).Actions {
 			switch a.Op {
 			case engine.Cancel:
 				dying := all[a.ID]
@@ -78,11 +78,11 @@ func TestZeroTimeCountsAsTheLastPoll(t *testing.T) {
 	p, err := engine.New(engine.Config{Tasks: 4, Slots: 4, Interval: time.Second})
 	require.NoError(t, err)
 	var running []engine.Attempt
-	for _, a := range p.Poll(epoch, nil) {
+	for _, a := range p.Poll(epoch, nil).Actions {
 		running = append(running, engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Running, Machine: "h"})
 	}
 	for i, now := range []time.Time{epoch.Add(time.Second), {}, epoch.Add(2 * time.Second), {}} {
-		assert.Empty(t, p.Poll(now, running), "poll %d", i)
+		assert.Empty(t, p.Poll(now, running).Actions, "poll %d", i)
 	}
 	running[0].State = engine.Succeeded
 	p.Poll(epoch.Add(3*time.Second), running[:1])
@@ -100,7 +100,7 @@ func TestRecordReturnsTheGivenOrTheOwnRecord(t *testing.T) {
 	zero := new(engine.Machines)
 	p, err := engine.New(engine.Config{Tasks: 1, Slots: 1, Interval: time.Second, Machines: zero})
 	require.NoError(t, err)
-	a := p.Poll(epoch, nil)[0]
+	a := p.Poll(epoch, nil).Actions[0]
 	p.Poll(epoch.Add(time.Second), []engine.Attempt{{ID: a.ID, State: engine.Succeeded, Machine: "h", Begun: epoch}})
 	own, is := zero.Record().(*machines.Record)
 	require.True(t, is)

@@ -26,16 +26,21 @@ func begun(t *testing.T, c Config, machines MachinesConfig) *Phase {
 	return p
 }
 
-// A task is in the list of waiting tasks once, and is removed when the task is over.
-func TestTaskWaitsOnce(t *testing.T) {
-	p := begun(t, Config{Tasks: 2}, MachinesConfig{}) // there are no slots
-	require.Equal(t, []int{0, 1}, p.book.waiting)
-	p.book.wait(1, nil)
-	p.book.enqueue(1)
-	assert.Equal(t, []int{0, 1}, p.book.waiting)
-	p.Poll(time.Unix(1001, 0), []Attempt{{ID: "0.0", State: Succeeded}})
-	p.book.wait(0, nil)
-	assert.False(t, p.book.tasks[0].waits, "a task that is over does not wait")
+// A task of a Preloaded phase is listed once after it has lost its attempts, and leaves the list when it has a new attempt or
+// is over.
+func TestTaskIsListedOnceToBeSubmittedAgain(t *testing.T) {
+	p := begun(t, Config{Tasks: 2, Preloaded: true}, MachinesConfig{}) // there are no slots
+	require.Empty(t, p.book.again, "the engine has all tasks")
+	p.Poll(time.Unix(1001, 0), []Attempt{{ID: "a", State: Running}, {ID: "b", Task: 1, State: Running}})
+	p.Poll(time.Unix(1002, 0), []Attempt{{ID: "a", State: Failed}, {ID: "b", Task: 1, State: Failed}})
+	require.Equal(t, []int{0, 1}, p.book.again)
+	p.wait(1, nil)
+	assert.Equal(t, []int{0, 1}, p.book.again)
+	p.Poll(time.Unix(1003, 0), []Attempt{{ID: "c", Task: 1, State: Running}, {ID: "d", State: Succeeded}})
+	p.listWaiting()
+	assert.Empty(t, p.book.again)
+	p.wait(0, nil)
+	assert.Empty(t, p.book.again, "a task that is over does not wait")
 }
 
 // A snapshot with parts that contradict each other is refused.
@@ -43,7 +48,11 @@ func TestSnapshotWithContradictionsIsRefused(t *testing.T) {
 	for name, damage := range map[string]func(p *Phase){
 		"":                              func(*Phase) {},
 		"does not know, or twice":       func(p *Phase) { p.book.pending = append(p.book.pending, p.book.pending[0]) },
-		"neither runs nor waits":        func(p *Phase) { p.book.tasks[2].waits = false },
+		"over, and waits":               func(p *Phase) { p.book.tasks[2].over = true },
+		"rests, and waits":              func(p *Phase) { p.book.tasks[2].resting = true },
+		"given up, and not over":        func(p *Phase) { p.book.tasks[0].givenUp = true },
+		"live, and not in the tracker":  func(p *Phase) { p.book.attempts["0.0"].number = 1 },
+		"in the tracker, and not live":  func(p *Phase) { p.book.attempts["0.0"].ended = true },
 		"attempt of a task too many":    func(p *Phase) { p.book.attempts["0.0"].task = 3 },
 		"attempt on a machine too many": func(p *Phase) { p.book.attempts["0.0"].machine = 0 },
 		"a machine that there is not":   func(p *Phase) { p.book.attempts["0.0"].machine = nowhere - 1 },
@@ -262,8 +271,8 @@ func TestOfferedSlotMayEndAnAttempt(t *testing.T) {
 			list = append(list, Attempt{ID: "0.1", State: Running, Begun: time.Unix(1003, 0)})
 		}
 		answer = restart.Decision{Reason: restart.NoFreeSlot} // the tracker asks again once a slot is free
-		require.Empty(t, p.Poll(time.Unix(1003, 0), list))
-		require.Len(t, p.book.tasks[0].live, attempts)
+		require.Empty(t, p.Poll(time.Unix(1003, 0), list).Actions)
+		require.Len(t, p.book.tasks[0].live(nil), attempts)
 
 		answer = restart.Decision{Action: action, Reason: restart.IdleSlot, Gain: 1}
 		p.SetSlots(attempts + 1)

@@ -38,7 +38,7 @@ type liar struct {
 	kinds map[string]int // by attempt
 }
 
-func (l liar) Poll(now time.Time, attempts []engine.Attempt) []engine.Action {
+func (l liar) Poll(now time.Time, attempts []engine.Attempt) engine.Turn {
 	for i := range attempts {
 		a := &attempts[i]
 		if _, ok := l.kinds[a.ID]; !ok {

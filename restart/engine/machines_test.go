@@ -21,12 +21,12 @@ func TestAddedMachineGetsAttemptsAtTheNextCall(t *testing.T) {
 		p, err := engine.New(engine.Config{Tasks: 9, Interval: time.Second, Machines: machines, Policy: restart.Never{}})
 		require.NoError(t, err)
 		if first == nil {
-			assert.Empty(t, p.Push(at(0), nil))
+			assert.Empty(t, p.Push(at(0), nil).Actions)
 			require.NoError(t, machines.Add(engine.Machine{Name: "a", Slots: 2}))
 		}
-		assert.Equal(t, []string{"submit 0.0 on a", "submit 1.0 on a"}, lines(p.Push(at(1), nil)))
+		assert.Equal(t, []string{"submit 0.0 on a", "submit 1.0 on a"}, lines(p.Push(at(1), nil).Actions))
 		require.NoError(t, machines.Add(engine.Machine{Name: "b", Slots: 3}))
-		assert.Equal(t, []string{"submit 2.0 on b", "submit 3.0 on b", "submit 4.0 on b"}, lines(p.Push(at(2), nil)))
+		assert.Equal(t, []string{"submit 2.0 on b", "submit 3.0 on b", "submit 4.0 on b"}, lines(p.Push(at(2), nil).Actions))
 		assert.Equal(t, 5, machines.Slots())
 
 		phase, err := p.MarshalBinary()
@@ -39,7 +39,7 @@ func TestAddedMachineGetsAttemptsAtTheNextCall(t *testing.T) {
 		q, err := engine.Restore(engine.Config{Machines: restored, Policy: restart.Never{}}, engine.Saved{Snapshot: phase})
 		require.NoError(t, err)
 		require.NoError(t, restored.Add(engine.Machine{Name: "c", Slots: 1}))
-		submits := slices.DeleteFunc(lines(q.Push(at(2.5), nil)), func(l string) bool { return l != "submit 5.0 on c" })
+		submits := slices.DeleteFunc(lines(q.Push(at(2.5), nil).Actions), func(l string) bool { return l != "submit 5.0 on c" })
 		assert.Len(t, submits, 1)
 
 		for _, bad := range []engine.Machine{{Name: "b", Slots: 1}, {Name: "", Slots: 1}, {Name: "d"}} {
@@ -56,14 +56,14 @@ func TestMachineThatIsBackRestsNoLonger(t *testing.T) {
 		require.NoError(t, err)
 		p, err := engine.New(engine.Config{Tasks: 9, Interval: time.Second, Machines: machines, Policy: restart.Never{}})
 		require.NoError(t, err)
-		assert.Equal(t, []string{"submit 0.0 on a", "submit 1.0 on b"}, lines(p.Push(at(0), nil)))
+		assert.Equal(t, []string{"submit 0.0 on a", "submit 1.0 on b"}, lines(p.Push(at(0), nil).Actions))
 		machines.SetDown("a", back)
 		p.Push(at(1), []engine.Attempt{
 			{ID: "0.0", Task: 0, Machine: "a", State: engine.Lost}, {ID: "1.0", Task: 1, Machine: "b", State: engine.Running},
 		})
 		assert.Equal(t, []string{"a"}, machines.Resting(at(1)))
 		machines.SetDown("a", false)
-		assert.Equal(t, back, slices.Contains(lines(p.Push(at(2), nil)), "submit 2.0 on a"))
+		assert.Equal(t, back, slices.Contains(lines(p.Push(at(2), nil).Actions), "submit 2.0 on a"))
 		assert.Equal(t, !back, len(machines.Resting(at(2))) > 0)
 	}
 }
@@ -75,9 +75,9 @@ func TestChangedSlotsCountAtTheNextCall(t *testing.T) {
 	require.NoError(t, err)
 	p, err := engine.New(engine.Config{Tasks: 9, Interval: time.Second, Machines: machines, Policy: restart.Never{}})
 	require.NoError(t, err)
-	assert.Len(t, p.Push(at(1), nil), 2)
+	assert.Len(t, p.Push(at(1), nil).Actions, 2)
 	machines.SetSlots("a", 4)
-	assert.Equal(t, []string{"submit 2.0 on a", "submit 3.0 on a"}, lines(p.Push(at(2), nil)))
+	assert.Equal(t, []string{"submit 2.0 on a", "submit 3.0 on a"}, lines(p.Push(at(2), nil).Actions))
 	machines.SetSlots("a", 1)
 	for _, bad := range []int{0, -1} {
 		machines.SetSlots("a", bad)
@@ -98,8 +98,8 @@ func TestChangedSlotsCountAtTheNextCall(t *testing.T) {
 		}
 		return n
 	}
-	assert.Zero(t, submits(p.Push(at(3), ends("0.0", "1.0", "2.0"))))
-	assert.Equal(t, 1, submits(p.Push(at(4), ends("3.0"))))
+	assert.Zero(t, submits(p.Push(at(3), ends("0.0", "1.0", "2.0")).Actions))
+	assert.Equal(t, 1, submits(p.Push(at(4), ends("3.0")).Actions))
 
 	placed, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "a"}}})
 	require.NoError(t, err)

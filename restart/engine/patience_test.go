@@ -38,19 +38,19 @@ func lasts(t *testing.T, c engine.Config, attempts int) (seconds []float64) {
 		attempts -= c.Failures[0]
 	}
 	now := 100.
-	actions := p.Poll(at(now), nil)
+	actions := p.Poll(at(now), nil).Actions
 	for number := range attempts {
 		require.Equal(t, []string{fmt.Sprint("submit 0.", number)}, ids(actions))
 		a := report(fmt.Sprint("0.", number), 0, engine.Running, now, 0)
 		for cancelled := false; !cancelled && now < 1e5; {
 			now++
-			cancelled = slices.ContainsFunc(p.Poll(at(now), []engine.Attempt{a}), func(a engine.Action) bool {
+			cancelled = slices.ContainsFunc(p.Poll(at(now), []engine.Attempt{a}).Actions, func(a engine.Action) bool {
 				return a.Op == engine.Cancel
 			})
 		}
 		seconds = append(seconds, now-a.Begun.Sub(at(0)).Seconds())
 		a.State, a.Ended = engine.Cancelled, at(now)
-		actions = p.Poll(at(now), []engine.Attempt{a})
+		actions = p.Poll(at(now), []engine.Attempt{a}).Actions
 	}
 	assert.Equal(t, []int{0}, p.GivenUp())
 	return seconds
@@ -91,7 +91,7 @@ func TestATimeoutIsLearnedMeanwhile(t *testing.T) {
 	p.Poll(at(100), nil)
 	running := []engine.Attempt{report("0.0", 0, engine.Running, 100, 0)}
 	for now := 101.; now < 200; now++ {
-		require.Empty(t, p.Poll(at(now), running))
+		require.Empty(t, p.Poll(at(now), running).Actions)
 	}
 	data, err := p.MarshalBinary()
 	require.NoError(t, err)
@@ -107,8 +107,8 @@ func TestATimeoutIsLearnedMeanwhile(t *testing.T) {
 	require.NoError(t, err)
 	for _, p := range []*engine.Phase{p, restored} {
 		for now := 200.; now < 296; now++ {
-			require.Empty(t, p.Poll(at(now), running), "four times 49 s")
+			require.Empty(t, p.Poll(at(now), running).Actions, "four times 49 s")
 		}
-		assert.Equal(t, []string{"cancel 0.0"}, ids(p.Poll(at(296), running)))
+		assert.Equal(t, []string{"cancel 0.0"}, ids(p.Poll(at(296), running).Actions))
 	}
 }

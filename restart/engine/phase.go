@@ -3,11 +3,11 @@ package engine
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/journal"
 	"github.com/straggler-go/straggler/restart/tracker"
@@ -65,8 +65,11 @@ type scratch struct {
 	chosen map[int]string
 	// The waiting tasks in the order of Config.Order.
 	order []int
-	// Waiting tasks that found no machine.
-	passed []int
+	// The live attempts of a task.
+	live []*attempt
+	// The lists of a Turn.
+	rests   []Rest
+	givenUp []int
 	// The machines on which the policy wanted no copy.
 	refused []int
 	// The machines on which a new attempt should not run.
@@ -91,15 +94,9 @@ func New(c Config) (*Phase, error) {
 	if p.tracker, err = tracker.New(config); err != nil {
 		return nil, err
 	}
-	p.book = newBook(max(c.Tasks, len(c.Work)), c.Work)
+	p.book = newBook(max(c.Tasks, len(c.Work)))
 	for i, n := range c.Failures {
-		p.book.tasks[i].failed = max(n, 0)
-	}
-	if !c.Preloaded {
-		p.book.waiting = make([]int, 0, len(p.book.tasks))
-		for i := range p.book.tasks {
-			p.book.wait(i, nil)
-		}
+		p.book.tasks[i].failed = int32(min(max(n, 0), math.MaxInt32))
 	}
 	return p, nil
 }
@@ -134,7 +131,7 @@ func (p *Phase) SetSlots(slots int) { p.slots = max(slots, 0) }
 func (p *Phase) SetEligible(task int, copies, restart bool) {
 	p.ready().SetEligible(task, copies, restart)
 	if task >= 0 && task < len(p.book.tasks) {
-		p.book.tasks[task].noCopy = !copies
+		p.book.tasks[task].alone = !copies
 	}
 }
 
@@ -156,49 +153,14 @@ func (p *Phase) Published(id string) {
 	}
 }
 
-// GivenUp returns the tasks that were given up after too many failed or lost attempts, in ascending order. If an
-// attempt of such a task succeeds later, nothing changes. O(n) for n tasks, or O(1) if no task was given up.
-func (p *Phase) GivenUp() (tasks []int) {
-	if p.book.givenUp == 0 {
-		return nil
-	}
-	for i := range p.book.tasks {
-		if p.book.tasks[i].givenUp {
-			tasks = append(tasks, i)
-		}
-	}
-	return tasks
-}
-
-// Rest is a task that has failed and waits for the end of its back-off.
-type Rest struct {
-	Task     int
-	Failures int           // the number of failed attempts of the task
-	For      time.Duration // the time until the end of the back-off
-}
-
-// Resting returns the tasks that wait for the end of their back-off, and of which no cancelled attempt runs. O(tasks
-// that wait for the end of their back-off).
-func (p *Phase) Resting() (all []Rest) {
-	if p.closed {
-		return nil
-	}
-	for _, i := range p.book.resting {
-		if t := &p.book.tasks[i]; t.resting && t.dying == 0 {
-			all = append(all, Rest{i, t.failed, max(num.Sub(t.rests, p.time.clock.Since), 0)})
-		}
-	}
-	return all
-}
-
-// GiveUp gives up a task that waits for the end of its back-off: GivenUp then contains the task. An adapter calls it if
-// another phase will run the task, so that a phase need not wait for a long back-off. If the task does not wait for the
-// end of its back-off, GiveUp changes nothing.
+// GiveUp gives up a task that waits for the end of its back-off: the next [Turn] contains it as given up. An adapter calls it
+// if another phase will run the task, so that a phase need not wait for a long back-off. If the task does not wait for
+// the end of its back-off, GiveUp changes nothing.
 func (p *Phase) GiveUp(task int) {
 	if p.closed || task < 0 || task >= len(p.book.tasks) || !p.book.tasks[task].resting {
 		return
 	}
-	p.book.giveUp(&p.book.tasks[task])
+	p.book.giveUp(task)
 }
 
 // Attempts returns the attempts that the phase has submitted or adopted, as they were last reported, by their tasks and

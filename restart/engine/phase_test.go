@@ -219,11 +219,11 @@ func TestCancelledCopySucceeds(t *testing.T) {
 	actions := p.Poll(epoch.Add(3*time.Second), []engine.Attempt{
 		{ID: "0.0", State: engine.Running, Begun: epoch, Machine: "a"},
 		{ID: "1.0", Task: 1, State: engine.Running, Begun: epoch.Add(2 * time.Second), Machine: "b"},
-	})
+	}).Actions
 	require.Len(t, actions, 2)
 	assert.Equal(t, "cancel 0.0 on a: restart beyond-peers attempt=0", actions[0].String())
 	assert.Equal(t, "submit 0.1 not on a: restart beyond-peers attempt=0", actions[1].String())
-	actions = p.Poll(epoch.Add(4*time.Second), []engine.Attempt{{ID: "0.0", State: engine.Succeeded}})
+	actions = p.Poll(epoch.Add(4*time.Second), []engine.Attempt{{ID: "0.0", State: engine.Succeeded}}).Actions
 	require.Len(t, actions, 2, "%v", actions)
 	assert.Equal(t, "publish 0.0 on a", actions[0].String())
 	assert.Equal(t, "0.1", actions[1].ID)
@@ -249,7 +249,7 @@ func TestRubbishIsCountedAndChangesNothing(t *testing.T) {
 	actions := p.Poll(epoch, []engine.Attempt{
 		{ID: "", State: engine.Running}, {ID: "x", Task: -1}, {ID: "y", Task: 2, State: engine.Succeeded},
 		{ID: "0.0", Task: 1, State: engine.Running}, {ID: "z", State: 77},
-	})
+	}).Actions
 	assert.Empty(t, actions)
 	assert.Equal(t, 5, p.Ledger().Ignored)
 }
@@ -290,12 +290,12 @@ func TestOutageKillsNothing(t *testing.T) {
 		}
 		return all
 	}
-	require.Len(t, p.Poll(epoch, nil), 4)
+	require.Len(t, p.Poll(epoch, nil).Actions, 4)
 	for s := 1.0; s < 10; s++ {
-		require.Empty(t, p.Poll(at(s), list(s)))
+		require.Empty(t, p.Poll(at(s), list(s)).Actions)
 	}
 	for s := 40.0; s < 42; s++ {
-		require.Empty(t, p.Poll(at(s), list(9)), "after the outage the reports are still old")
+		require.Empty(t, p.Poll(at(s), list(9)).Actions, "after the outage the reports are still old")
 	}
 	for s := 42.0; s < 60; s++ {
 		p.Poll(at(s), list(9))
@@ -310,9 +310,9 @@ func TestQueueOfALostMachineIsSubmittedElsewhere(t *testing.T) {
 	p, err := engine.New(engine.Config{Tasks: 3, Interval: time.Second, Machines: machines})
 	require.NoError(t, err)
 	p.Poll(epoch, nil) // 0.0 and 2.0 on a, 1.0 on b
-	actions := lines(p.Poll(at(1), []engine.Attempt{{ID: "0.0", State: engine.Lost, Begun: epoch}}))
+	actions := lines(p.Poll(at(1), []engine.Attempt{{ID: "0.0", State: engine.Lost, Begun: epoch}}).Actions)
 	assert.Equal(t, []string{"cancel 2.0 on a", "submit 0.1 on b not on a"}, actions, "the other task waits until b has a free slot")
-	actions = lines(p.Poll(at(2), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Succeeded, Begun: epoch}}))
+	actions = lines(p.Poll(at(2), []engine.Attempt{{ID: "1.0", Task: 1, State: engine.Succeeded, Begun: epoch}}).Actions)
 	assert.Equal(t, []string{"submit 2.1 on b not on a"}, actions)
 }
 
@@ -328,7 +328,7 @@ func TestFirstPollMakesFewObjects(t *testing.T) {
 		require.NoError(t, err)
 		p, err := engine.New(engine.Config{Tasks: machines * slots, Interval: time.Second, Machines: set})
 		require.NoError(t, err)
-		require.Len(t, p.Poll(epoch, nil), machines*slots)
+		require.Len(t, p.Poll(epoch, nil).Actions, machines*slots)
 	})
 	assert.Less(t, objects/(machines*slots), 1.2)
 }
@@ -338,13 +338,13 @@ func TestFirstPollMakesFewObjects(t *testing.T) {
 func TestNameOfAnAdoptedAttemptIsNotGivenAgain(t *testing.T) {
 	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 1}, engine.MachinesConfig{})
 	adopted := engine.Attempt{ID: "0.0", Task: 1, State: engine.Running}
-	require.Empty(t, p.Poll(epoch, []engine.Attempt{adopted}))
+	require.Empty(t, p.Poll(epoch, []engine.Attempt{adopted}).Actions)
 	snapshot, err := p.MarshalBinary()
 	require.NoError(t, err)
 	restored, err := engine.Restore(engine.Config{Machines: new(engine.Machines)}, engine.Saved{Snapshot: snapshot})
 	require.NoError(t, err)
 	adopted.State = engine.Succeeded
 	for _, p := range []*engine.Phase{p, restored} {
-		assert.Equal(t, []string{"submit 0.0+"}, lines(p.Poll(epoch.Add(time.Second), []engine.Attempt{adopted})))
+		assert.Equal(t, []string{"submit 0.0+"}, lines(p.Poll(epoch.Add(time.Second), []engine.Attempt{adopted}).Actions))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Poll receives a list of the attempts that the engine shows now, and returns the actions to carry out. Call it every
+// Poll receives a list of the attempts that the engine shows now, and returns what to do. Call it every
 // Interval, and also as soon as an attempt ends.
 //
 // The list should contain every attempt that waits or runs. It should also contain each ended attempt, until a
@@ -20,10 +20,10 @@ import (
 // sense is ignored, and is added to [tracker.Ledger.Ignored].
 //
 // The same calls return the same actions. The result depends on the order of the list, so sort a list whose order is
-// random. If the caller's clock is set back, no time passes. The actions are valid until the next call.
+// random. If the caller's clock is set back, no time passes.
 //
 // [tracker.Ledger.Ignored]: https://pkg.go.dev/github.com/straggler-go/straggler/restart/tracker#Ledger
-func (p *Phase) Poll(now time.Time, list []Attempt) []Action {
+func (p *Phase) Poll(now time.Time, list []Attempt) Turn {
 	p.start(now, list)
 	if slices.ContainsFunc(list, func(a Attempt) bool { return a.State == Running }) {
 		p.timing.notePoll(p.time.now, p.config.Interval)
@@ -36,11 +36,11 @@ func (p *Phase) Poll(now time.Time, list []Attempt) []Action {
 	return p.decideAndAnswer(true)
 }
 
-// Push receives events of attempts, and returns the actions to carry out. It is for an engine that cannot list its
+// Push receives events of attempts, and returns what to do. It is for an engine that cannot list its
 // attempts. An event is an Attempt with the new state of one attempt. An attempt without an event keeps its state.
 // Call Push with each new event, and every Interval even without events. The policy is asked about the running
 // attempts once in each Interval. O(events), and once in each Interval one decision for each running attempt.
-func (p *Phase) Push(now time.Time, events []Attempt) []Action {
+func (p *Phase) Push(now time.Time, events []Attempt) Turn {
 	p.start(now, events)
 	p.timing.notePoll(p.time.now, p.config.Interval)
 	p.applyAll(events)
@@ -53,30 +53,28 @@ func (p *Phase) Push(now time.Time, events []Attempt) []Action {
 // nothing.
 //
 // A cancelled attempt occupies its slot until it is seen to end. So either continue to call Poll, or call
-// [Phase.Release] to free the phase's machines for other phases. A second Close does nothing. The actions are valid
-// until the next call. O(n) for n tasks.
-func (p *Phase) Close(now time.Time) []Action {
+// [Phase.Release] to free the phase's machines for other phases. A second Close does nothing. O(n) for n tasks.
+func (p *Phase) Close(now time.Time) Turn {
 	p.start(now, nil)
 	for i := range p.book.tasks {
 		t := &p.book.tasks[i]
-		for len(t.live) > 0 {
-			p.cancel(t.live[0], nil)
-		}
+		p.cancelAll(t, nil)
 		if !t.over {
 			p.book.endTask(t, nil)
 		}
 	}
-	p.book.waiting = p.book.waiting[:0]
 	p.tracker.Close(p.time.now)
 	p.closed, p.told, p.restored = true, 0, false
-	return p.scratch.actions
+	return p.turn()
 }
 
 // start begins a call: it clears the scratch memory and sets the time of the call.
 func (p *Phase) start(now time.Time, told []Attempt) {
 	p.ready()
 	s := &p.scratch
-	clear(s.actions)
+	if clear(s.actions); cap(s.actions)/64 > max(len(s.actions), 16) {
+		s.actions = nil // the first poll of a large phase has far more actions than the others
+	}
 	s.actions, s.events = s.actions[:0], s.events[:0]
 	clear(s.chosen)
 	past := time.Duration(0)
@@ -153,15 +151,36 @@ func (p *Phase) applyAll(told []Attempt) {
 	})
 }
 
-// decideAndAnswer makes the decisions of a call and returns its actions. If all is true, the policy is asked about
+// decideAndAnswer makes the decisions of a call and returns what to do. If all is true, the policy is asked about
 // every running attempt. If all is false, only free slots are filled.
-func (p *Phase) decideAndAnswer(all bool) []Action {
+func (p *Phase) decideAndAnswer(all bool) Turn {
 	p.scratch.slow = p.machines.record.AppendAvoid(p.scratch.slow[:0])
 	p.machines.set.Settle(p.time.wall, p.scratch.slow)
 	p.repeatRequests()
 	p.decide(all)
 	p.restored = false
-	return p.scratch.actions
+	return p.turn()
+}
+
+// turn returns what a call has to say. O(tasks that rest or were given up since the last call).
+func (p *Phase) turn() Turn {
+	s := &p.scratch
+	s.rests, s.givenUp = p.rests(s.rests), append(s.givenUp[:0], p.book.news...)
+	p.book.news = p.book.news[:0]
+	slices.Sort(s.givenUp)
+	return Turn{s.actions, s.rests, s.givenUp}
+}
+
+// rests lists the tasks that wait for the end of their back-off, and of which no cancelled attempt runs. The result uses
+// the memory of the argument list.
+func (p *Phase) rests(list []Rest) []Rest {
+	list = list[:0]
+	for _, i := range p.book.resting {
+		if t := &p.book.tasks[i]; t.resting && t.dying == 0 {
+			list = append(list, Rest{i, int(t.failed), max(num.Sub(t.rests, p.time.clock.Since), 0)})
+		}
+	}
+	return list
 }
 
 // event is one part of a report, with its time. Events with equal times stay in the order of the list.
@@ -363,7 +382,6 @@ func (p *Phase) locate(a *attempt, name string) {
 		p.occupy(a.machine, -1)
 		p.occupy(machine, 1)
 		a.machine = machine
-		p.book.tasks[a.task].addTried(machine)
 	}
 }
 
@@ -387,7 +405,6 @@ func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 		} else {
 			a.number = p.tracker.Submit(at, a.task, a.machine)
 		}
-		p.addLive(a)
 		return a
 	}
 	p.markDying(a)
@@ -415,8 +432,9 @@ func (p *Phase) disown(at time.Time, a *attempt) {
 		p.tracker.Kill(at, a.task, a.number)
 	}
 	p.markEnded(a)
+	p.book.tasks[a.task].unlink(a)
 	if !p.config.Preloaded {
-		p.book.wait(a.task, nil)
+		p.wait(a.task, nil)
 	}
 }
 
@@ -485,9 +503,7 @@ func (p *Phase) succeed(at time.Time, a *attempt, published, ended bool) {
 	if a.published = published; !published {
 		p.ask(a, Publish, nil)
 	}
-	for len(t.live) > 0 {
-		p.cancel(t.live[0], overtaken())
-	}
+	p.cancelAll(t, overtaken())
 }
 
 // lose ends an attempt that has no result. Then the task is submitted again or given up.
@@ -508,12 +524,12 @@ func (p *Phase) lose(at time.Time, a *attempt, state State) {
 		t.lost++
 		p.tracker.Kill(at, a.task, a.number)
 	}
-	if len(t.live) == 0 && (t.failed >= p.config.MaxFailures || t.lost >= p.config.MaxLost) {
-		p.book.giveUp(t)
+	if live, _ := t.newestLive(); live == nil && (int(t.failed) >= p.config.MaxFailures || int(t.lost) >= p.config.MaxLost) {
+		p.book.giveUp(a.task)
 		p.tracker.GiveUp(at, a.task)
 	}
-	p.book.wait(a.task, nil)
-	if state == Failed && p.config.BackOff != nil && t.waits {
+	p.wait(a.task, nil)
+	if state == Failed && p.config.BackOff != nil && p.waits(a.task) {
 		p.rest(at, a.task)
 	}
 }
@@ -521,7 +537,7 @@ func (p *Phase) lose(at time.Time, a *attempt, state State) {
 // rest lets a failed task wait for no slot until its back-off is over.
 func (p *Phase) rest(at time.Time, task int) {
 	t := &p.book.tasks[task]
-	pause := p.config.BackOff(task, t.failed)
+	pause := p.config.BackOff(task, int(t.failed))
 	if pause <= 0 {
 		return
 	}
@@ -532,9 +548,16 @@ func (p *Phase) rest(at time.Time, task int) {
 
 // cancel cancels an attempt that has already ended for the tracker.
 func (p *Phase) cancel(a *attempt, why *restart.Decision) {
-	p.removeLive(a)
 	p.markDying(a)
 	p.ask(a, Cancel, why)
+}
+
+// cancelAll cancels the live attempts of a task, the oldest first.
+func (p *Phase) cancelAll(t *task, why *restart.Decision) {
+	p.scratch.live = t.live(p.scratch.live)
+	for _, a := range p.scratch.live {
+		p.cancel(a, why)
+	}
 }
 
 // ask makes a request for the first time. The request is repeated until the engine shows it as carried out.
@@ -553,7 +576,7 @@ func (p *Phase) emit(a *attempt, op Op) {
 
 // action returns a request about an attempt as an Action.
 func (p *Phase) action(a *attempt, op Op) Action {
-	action := Action{Op: op, Task: a.task, ID: a.id, Machine: p.machines.set.Name(a.machine)}
+	action := Action{Op: op, Task: a.task, Attempt: a.number, ID: a.id, Machine: p.machines.set.Name(a.machine)}
 	if op == Submit {
 		action.Avoid = a.avoid
 	}

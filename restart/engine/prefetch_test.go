@@ -43,30 +43,30 @@ func on(machine, id string, task int, state engine.State, begun float64) engine.
 // the attempt is withdrawn and submitted there.
 func TestPrefetchedAttemptMovesToAFreeSlot(t *testing.T) {
 	_, p := fetching(t, 4, restart.Never{})
-	assert.Equal(t, []string{"submit 0.0 n1", "submit 1.0 n2", "submit 2.0 n1", "submit 3.0 n2"}, places(p.Poll(at(0), nil)))
+	assert.Equal(t, []string{"submit 0.0 n1", "submit 1.0 n2", "submit 2.0 n1", "submit 3.0 n2"}, places(p.Poll(at(0), nil).Actions))
 	list := []engine.Attempt{
 		on("n1", "0.0", 0, engine.Running, 0), on("n2", "1.0", 1, engine.Succeeded, 0),
 		on("n1", "2.0", 2, engine.Queued, 0), on("n2", "3.0", 3, engine.Running, 1),
 	}
-	assert.Equal(t, []string{"publish 1.0 n2"}, places(p.Poll(at(1), list)), "both machines are busy")
+	assert.Equal(t, []string{"publish 1.0 n2"}, places(p.Poll(at(1), list).Actions), "both machines are busy")
 	list[1], list[3] = on("n1", "2.0", 2, engine.Queued, 0), on("n2", "3.0", 3, engine.Succeeded, 1)
 	p.Published("1.0")
-	assert.Equal(t, []string{"publish 3.0 n2", "cancel 2.0 n1", "submit 2.1 n2"}, places(p.Poll(at(2), list)))
+	assert.Equal(t, []string{"publish 3.0 n2", "cancel 2.0 n1", "submit 2.1 n2"}, places(p.Poll(at(2), list).Actions))
 	p.Published("3.0")
-	assert.Empty(t, p.Poll(at(3), list[:1]), "one withdrawal is enough")
+	assert.Empty(t, p.Poll(at(3), list[:1]).Actions, "one withdrawal is enough")
 	assert.Equal(t, 0, p.Ledger().Copies+p.Ledger().Restarts)
 }
 
 // A copy takes a free slot, and does not wait on a machine that is busy.
 func TestNoCopyIsPrefetched(t *testing.T) {
 	_, p := fetching(t, 2, always{})
-	assert.Equal(t, []string{"submit 0.0 n1", "submit 1.0 n2"}, places(p.Poll(at(0), nil)))
+	assert.Equal(t, []string{"submit 0.0 n1", "submit 1.0 n2"}, places(p.Poll(at(0), nil).Actions))
 	list := []engine.Attempt{on("n1", "0.0", 0, engine.Running, 0), on("n2", "1.0", 1, engine.Running, 0)}
 	for now := 1.0; now < 5; now++ {
-		assert.Empty(t, p.Poll(at(now), list))
+		assert.Empty(t, p.Poll(at(now), list).Actions)
 	}
 	list[1] = on("n2", "1.0", 1, engine.Succeeded, 0)
-	assert.Equal(t, []string{"publish 1.0 n2", "submit 0.1 n2"}, places(p.Poll(at(5), list)))
+	assert.Equal(t, []string{"publish 1.0 n2", "submit 0.1 n2"}, places(p.Poll(at(5), list).Actions))
 }
 
 // always is a policy that wants a copy of every task.
@@ -93,18 +93,18 @@ func TestPrefetchedAttemptLeavesASlowMachine(t *testing.T) {
 	require.NoError(t, err)
 	p, err := engine.New(engine.Config{Tasks: 6, Interval: time.Second, Machines: workers, Policy: restart.Never{}})
 	require.NoError(t, err)
-	require.Len(t, p.Poll(at(0), nil), 4)
+	require.Len(t, p.Poll(at(0), nil).Actions, 4)
 	list := []engine.Attempt{
 		on("n1", "0.0", 0, engine.Running, 0), on("n2", "1.0", 1, engine.Succeeded, 0),
 		on("n1", "2.0", 2, engine.Queued, 0), on("n2", "3.0", 3, engine.Running, 1),
 	}
-	assert.Equal(t, []string{"publish 1.0 n2", "submit 4.0 n2"}, places(p.Poll(at(1), list)))
+	assert.Equal(t, []string{"publish 1.0 n2", "submit 4.0 n2"}, places(p.Poll(at(1), list).Actions))
 	p.Published("1.0")
 	list[1] = on("n2", "4.0", 4, engine.Queued, 0)
 	record.slow = []int{0}
-	assert.Equal(t, []string{"cancel 2.0 n1"}, places(p.Poll(at(2), list)))
+	assert.Equal(t, []string{"cancel 2.0 n1"}, places(p.Poll(at(2), list).Actions))
 	list[2], list[3] = on("n2", "4.0", 4, engine.Running, 3), on("n2", "3.0", 3, engine.Succeeded, 1)
-	assert.Equal(t, []string{"publish 3.0 n2", "submit 2.1 n2"}, places(p.Poll(at(3), list)))
+	assert.Equal(t, []string{"publish 3.0 n2", "submit 2.1 n2"}, places(p.Poll(at(3), list).Actions))
 }
 
 func TestPrefetchIsChecked(t *testing.T) {

@@ -36,12 +36,12 @@ func TestPushCopiesStragglersOfAPullQueue(t *testing.T) {
 				}
 			}
 			for _, e := range events {
-				for _, a := range slices.Clone(p.Push(q.now, []engine.Attempt{e})) {
+				for _, a := range slices.Clone(p.Push(q.now, []engine.Attempt{e}).Actions) {
 					q.carryOut(t, a)
 				}
 			}
 			if k%5 == 0 {
-				for _, a := range slices.Clone(p.Push(q.now, nil)) {
+				for _, a := range slices.Clone(p.Push(q.now, nil).Actions) {
 					q.carryOut(t, a)
 				}
 			}
@@ -65,8 +65,8 @@ func TestPushDecidesOnceAnInterval(t *testing.T) {
 			sweeps++
 		}
 	}}, engine.MachinesConfig{})
-	require.Len(t, p.Push(at(0), nil), 2)
-	actions := p.Push(at(0.5), []engine.Attempt{{ID: "0.0", State: engine.Succeeded}})
+	require.Len(t, p.Push(at(0), nil).Actions, 2)
+	actions := p.Push(at(0.5), []engine.Attempt{{ID: "0.0", State: engine.Succeeded}}).Actions
 	assert.Equal(t, []string{"submit 2.0"}, lines(actions))
 	p.Push(at(0.9), nil)
 	assert.Equal(t, 1, sweeps)
@@ -80,7 +80,7 @@ func TestPublishedResultWins(t *testing.T) {
 	actions := p.Poll(at(10), []engine.Attempt{
 		{ID: "0.0", State: engine.Succeeded, Begun: at(0), Ended: at(5)},
 		{ID: "0.1", State: engine.Succeeded, Begun: at(0), Ended: at(7), Published: true},
-	})
+	}).Actions
 	assert.Empty(t, actions)
 	id, _ := p.Winner(0)
 	assert.Equal(t, "0.1", id)
@@ -107,7 +107,7 @@ func TestPublishIsRepeated(t *testing.T) {
 	p.Poll(at(2), []engine.Attempt{done("0", 0, true), done("1", 1, false)})
 	asked := 0
 	for s := 3; s < 30; s++ {
-		for _, a := range p.Poll(at(float64(s)), []engine.Attempt{done("0", 0, true), done("1", 1, false)}) {
+		for _, a := range p.Poll(at(float64(s)), []engine.Attempt{done("0", 0, true), done("1", 1, false)}).Actions {
 			assert.Equal(t, "publish 1.0", a.String())
 			asked++
 		}
@@ -126,11 +126,11 @@ func TestAttemptThatWasSeenAndIsMissingIsLost(t *testing.T) {
 	p.Poll(at(1), both)
 	var all []string
 	for s := 2; s < 60; s++ {
-		all = append(all, lines(p.Poll(at(float64(s)), nil))...)
+		all = append(all, lines(p.Poll(at(float64(s)), nil).Actions)...)
 	}
 	assert.Empty(t, all, "an engine that lists nothing is away")
 	for s := 60; s < 100; s++ {
-		all = append(all, lines(p.Poll(at(float64(s)), both[1:]))...)
+		all = append(all, lines(p.Poll(at(float64(s)), both[1:]).Actions)...)
 	}
 	require.GreaterOrEqual(t, len(all), 2)
 	assert.Equal(t, []string{"cancel 0.0", "submit 0.1"}, all[:2])

@@ -57,7 +57,7 @@ func (l *living) step() {
 		list = append(list, a)
 	}
 	l.runs = l.runs[:0]
-	for _, a := range l.Poll(l.now, list) {
+	for _, a := range l.Poll(l.now, list).Actions {
 		switch a.Op {
 		case engine.Submit:
 			l.runs = append(l.runs, engine.Attempt{ID: a.ID, Task: a.Task, Machine: a.Machine, State: engine.Running, Begun: l.now})
@@ -120,7 +120,7 @@ func TestRestoreAtAnySizeAndMoment(t *testing.T) {
 func pair(t *testing.T) (p *engine.Phase, x, y engine.Attempt) {
 	t.Helper()
 	p, _ = newPhase(t, engine.Config{Tasks: 2, Slots: 2, Policy: restart.Never{}}, engine.MachinesConfig{})
-	actions := p.Poll(at(0), nil)
+	actions := p.Poll(at(0), nil).Actions
 	x = engine.Attempt{ID: actions[0].ID, Task: 0, State: engine.Running, Begun: at(0)}
 	y = engine.Attempt{ID: actions[1].ID, Task: 1, State: engine.Running, Begun: at(0)}
 	p.Poll(at(1), []engine.Attempt{x, y})
@@ -139,7 +139,7 @@ func TestFailedPublishIsRepeated(t *testing.T) {
 	given := map[string]int{}
 	for s := 3; s < 400; s++ { // the disk is full
 		require.False(t, p.Done())
-		for _, a := range p.Poll(at(float64(s)), list) {
+		for _, a := range p.Poll(at(float64(s)), list).Actions {
 			given[a.String()]++
 		}
 	}
@@ -158,7 +158,7 @@ func TestFailedPublishIsRepeated(t *testing.T) {
 func TestOnlyTheWinnerIsConfirmed(t *testing.T) {
 	p, x, y := pair(t)
 	p.Published(x.ID)
-	for _, a := range p.Poll(at(3), []engine.Attempt{ended(x, 2), ended(y, 2)}) {
+	for _, a := range p.Poll(at(3), []engine.Attempt{ended(x, 2), ended(y, 2)}).Actions {
 		assert.Equal(t, engine.Publish, a.Op)
 	}
 	assert.False(t, p.Done(), "a confirmation before the win does not count")
@@ -175,7 +175,7 @@ func TestRestoredPhasePublishesAtOnce(t *testing.T) {
 	other, err := engine.Restore(engine.Config{}, engine.Saved{Snapshot: data})
 	require.NoError(t, err)
 	assert.False(t, other.Done())
-	actions := other.Poll(at(3.5), nil)
+	actions := other.Poll(at(3.5), nil).Actions
 	require.Len(t, actions, 1)
 	assert.Equal(t, "publish 1.0", actions[0].String())
 	other.Published(y.ID)
@@ -201,7 +201,7 @@ func onTwoMachines(t *testing.T, c engine.Config) (p *engine.Phase, machines *en
 	t.Helper()
 	c.Policy = restart.Never{}
 	p, machines = newPhase(t, c, engine.MachinesConfig{Machines: []engine.Machine{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}})
-	actions := append([]engine.Action(nil), p.Poll(at(0), nil)...)
+	actions := append([]engine.Action(nil), p.Poll(at(0), nil).Actions...)
 	require.Len(t, actions, 2)
 	return p, machines, func(i int, asOf float64) engine.Attempt {
 		a := actions[i]

@@ -42,10 +42,10 @@ func report(id string, task int, state engine.State, begun, ended float64) engin
 // A failed task rests for its back-off. Meanwhile the other task gets the slot.
 func TestAFailedTaskRests(t *testing.T) {
 	p, c := retrying(t, func(*engine.Config) {})
-	assert.Equal(t, []string{"submit 0.0"}, ids(p.Poll(at(0), nil)))
-	assert.Equal(t, []string{"submit 1.0"}, ids(p.Poll(at(1), []engine.Attempt{report("0.0", 0, engine.Failed, 0, 1)})))
+	assert.Equal(t, []string{"submit 0.0"}, ids(p.Poll(at(0), nil).Actions))
+	assert.Equal(t, []string{"submit 1.0"}, ids(p.Poll(at(1), []engine.Attempt{report("0.0", 0, engine.Failed, 0, 1)}).Actions))
 	assert.Equal(t, 0, p.Facts().Waiting, "the task that rests does not wait for the slot")
-	assert.Equal(t, []string{"publish 1.0"}, ids(p.Poll(at(2), []engine.Attempt{report("1.0", 1, engine.Succeeded, 1, 2)})))
+	assert.Equal(t, []string{"publish 1.0"}, ids(p.Poll(at(2), []engine.Attempt{report("1.0", 1, engine.Succeeded, 1, 2)}).Actions))
 	p.Published("1.0")
 
 	data, err := p.MarshalBinary()
@@ -57,11 +57,11 @@ func TestAFailedTaskRests(t *testing.T) {
 	restored, err := engine.Restore(c, engine.Saved{Snapshot: data})
 	require.NoError(t, err)
 	for _, p := range []*engine.Phase{p, restored} {
-		assert.Empty(t, p.Poll(at(3), nil))
-		assert.Equal(t, []string{"submit 0.1"}, ids(p.Poll(at(4), nil)), "three seconds after the failure")
-		assert.Empty(t, p.Poll(at(5), []engine.Attempt{report("0.1", 0, engine.Failed, 4, 5)}))
-		assert.Empty(t, p.Poll(at(10), nil), "six seconds after the second failure")
-		assert.Equal(t, []string{"submit 0.2"}, ids(p.Poll(at(11), nil)))
+		assert.Empty(t, p.Poll(at(3), nil).Actions)
+		assert.Equal(t, []string{"submit 0.1"}, ids(p.Poll(at(4), nil).Actions), "three seconds after the failure")
+		assert.Empty(t, p.Poll(at(5), []engine.Attempt{report("0.1", 0, engine.Failed, 4, 5)}).Actions)
+		assert.Empty(t, p.Poll(at(10), nil).Actions, "six seconds after the second failure")
+		assert.Equal(t, []string{"submit 0.2"}, ids(p.Poll(at(11), nil).Actions))
 		p.Poll(at(12), []engine.Attempt{report("0.2", 0, engine.Failed, 11, 12)})
 		assert.Equal(t, []int{0}, p.GivenUp())
 		assert.True(t, p.Done())
@@ -86,7 +86,7 @@ func TestARestingTaskIsGivenUp(t *testing.T) {
 	assert.Empty(t, p.Resting())
 	running := report("1.0", 1, engine.Running, 1, 0)
 	for now := 2.; now <= 30; now++ {
-		for _, id := range ids(p.Poll(at(now), []engine.Attempt{running})) {
+		for _, id := range ids(p.Poll(at(now), []engine.Attempt{running}).Actions) {
 			require.Contains(t, []string{"cancel 1.0", "submit 1.1"}, id)
 		}
 		require.Empty(t, p.Resting(), "the attempt still runs")
@@ -100,17 +100,17 @@ func TestARestingTaskIsGivenUp(t *testing.T) {
 func TestALostAttemptDoesNotRest(t *testing.T) {
 	p, _ := retrying(t, func(*engine.Config) {})
 	p.Poll(at(0), nil)
-	assert.Equal(t, []string{"submit 0.1"}, ids(p.Poll(at(1), []engine.Attempt{report("0.0", 0, engine.Lost, 0, 1)})))
+	assert.Equal(t, []string{"submit 0.1"}, ids(p.Poll(at(1), []engine.Attempt{report("0.0", 0, engine.Lost, 0, 1)}).Actions))
 }
 
 // While a task rests, the engine shows another attempt of the task. The phase uses it.
 func TestARestingTaskIsAdopted(t *testing.T) {
 	p, _ := retrying(t, func(c *engine.Config) { c.Tasks = 1 })
 	p.Poll(at(0), nil)
-	assert.Empty(t, p.Poll(at(1), []engine.Attempt{report("0.0", 0, engine.Failed, 0, 1)}))
-	assert.Empty(t, p.Poll(at(2), []engine.Attempt{report("mine", 0, engine.Running, 2, 0)}))
-	assert.Empty(t, p.Poll(at(5), []engine.Attempt{report("mine", 0, engine.Running, 2, 0)}), "no copy beside it")
-	assert.Equal(t, []string{"publish mine"}, ids(p.Poll(at(6), []engine.Attempt{report("mine", 0, engine.Succeeded, 2, 6)})))
+	assert.Empty(t, p.Poll(at(1), []engine.Attempt{report("0.0", 0, engine.Failed, 0, 1)}).Actions)
+	assert.Empty(t, p.Poll(at(2), []engine.Attempt{report("mine", 0, engine.Running, 2, 0)}).Actions)
+	assert.Empty(t, p.Poll(at(5), []engine.Attempt{report("mine", 0, engine.Running, 2, 0)}).Actions, "no copy beside it")
+	assert.Equal(t, []string{"publish mine"}, ids(p.Poll(at(6), []engine.Attempt{report("mine", 0, engine.Succeeded, 2, 6)}).Actions))
 	assert.Equal(t, 0, p.Ledger().Ignored)
 }
 
@@ -122,19 +122,19 @@ func TestTimeout(t *testing.T) {
 		p.Poll(at(0), nil)
 		running := report("0.0", 0, engine.Running, 5, 0)
 		for now := 5.0; now < 15; now++ {
-			require.Empty(t, p.Poll(at(now), []engine.Attempt{running}))
+			require.Empty(t, p.Poll(at(now), []engine.Attempt{running}).Actions)
 		}
 		data, err := p.MarshalBinary()
 		require.NoError(t, err)
-		assert.Equal(t, []string{"cancel 0.0"}, ids(p.Poll(at(15), []engine.Attempt{running})))
+		assert.Equal(t, []string{"cancel 0.0"}, ids(p.Poll(at(15), []engine.Attempt{running}).Actions))
 		if succeeds {
-			assert.Equal(t, []string{"publish 0.0"}, ids(p.Poll(at(16), []engine.Attempt{report("0.0", 0, engine.Succeeded, 5, 15)})))
+			assert.Equal(t, []string{"publish 0.0"}, ids(p.Poll(at(16), []engine.Attempt{report("0.0", 0, engine.Succeeded, 5, 15)}).Actions))
 			assert.Equal(t, 0, p.Ledger().Ignored)
 			continue
 		}
-		assert.Empty(t, p.Poll(at(16), []engine.Attempt{report("0.0", 0, engine.Cancelled, 5, 16)}))
-		assert.Empty(t, p.Poll(at(17), nil))
-		assert.Equal(t, []string{"submit 0.1"}, ids(p.Poll(at(18), nil)))
+		assert.Empty(t, p.Poll(at(16), []engine.Attempt{report("0.0", 0, engine.Cancelled, 5, 16)}).Actions)
+		assert.Empty(t, p.Poll(at(17), nil).Actions)
+		assert.Equal(t, []string{"submit 0.1"}, ids(p.Poll(at(18), nil).Actions))
 		assert.Equal(t, 1, p.Ledger().Failed)
 
 		machines, err := engine.NewMachines(engine.MachinesConfig{})
@@ -143,7 +143,7 @@ func TestTimeout(t *testing.T) {
 		c.Machines = machines
 		again, err := engine.Restore(c, engine.Saved{Snapshot: data})
 		require.NoError(t, err)
-		assert.Equal(t, []string{"cancel 0.0"}, ids(again.Poll(at(15), []engine.Attempt{running})))
+		assert.Equal(t, []string{"cancel 0.0"}, ids(again.Poll(at(15), []engine.Attempt{running}).Actions))
 	}
 	_, err := engine.New(engine.Config{Tasks: 1, Interval: time.Second, Timeout: -1})
 	assert.ErrorContains(t, err, "Config.Timeout is -1ns")
@@ -155,17 +155,17 @@ func TestALostAttemptMayStillWin(t *testing.T) {
 	for _, faster := range []bool{false, true} {
 		p, _ := retrying(t, func(c *engine.Config) { c.Tasks, c.Slots = 1, 2 })
 		p.Poll(at(0), nil)
-		assert.Equal(t, []string{"submit 0.1"}, ids(p.Poll(at(2), []engine.Attempt{report("0.0", 0, engine.Lost, 0, 0)})))
+		assert.Equal(t, []string{"submit 0.1"}, ids(p.Poll(at(2), []engine.Attempt{report("0.0", 0, engine.Lost, 0, 0)}).Actions))
 		running := report("0.1", 0, engine.Running, 2, 0)
-		assert.Empty(t, p.Poll(at(3), []engine.Attempt{report("0.0", 0, engine.Running, 0, 0), running}), "it is not taken back")
+		assert.Empty(t, p.Poll(at(3), []engine.Attempt{report("0.0", 0, engine.Running, 0, 0), running}).Actions, "it is not taken back")
 		if faster {
-			assert.Equal(t, []string{"publish 0.1"}, ids(p.Poll(at(4), []engine.Attempt{report("0.1", 0, engine.Succeeded, 2, 4)})))
+			assert.Equal(t, []string{"publish 0.1"}, ids(p.Poll(at(4), []engine.Attempt{report("0.1", 0, engine.Succeeded, 2, 4)}).Actions))
 			p.Published("0.1")
-			assert.Empty(t, p.Poll(at(5), []engine.Attempt{report("0.0", 0, engine.Succeeded, 0, 5)}))
+			assert.Empty(t, p.Poll(at(5), []engine.Attempt{report("0.0", 0, engine.Succeeded, 0, 5)}).Actions)
 			continue
 		}
 		list := []engine.Attempt{report("0.0", 0, engine.Succeeded, 0, 4), running}
-		assert.Equal(t, []string{"publish 0.0", "cancel 0.1"}, ids(p.Poll(at(4), list)))
+		assert.Equal(t, []string{"publish 0.0", "cancel 0.1"}, ids(p.Poll(at(4), list).Actions))
 		p.Published("0.0")
 		assert.True(t, p.Done())
 		assert.Equal(t, 1, p.Ledger().Finished)
@@ -182,16 +182,16 @@ func TestAnAttemptIgnoresItsTimeout(t *testing.T) {
 	running := []engine.Attempt{report("0.0", 0, engine.Running, 0, 0)}
 	var got []string
 	for now := 1.0; now < 20; now++ {
-		for _, id := range ids(p.Poll(at(now), running)) {
+		for _, id := range ids(p.Poll(at(now), running).Actions) {
 			if id != "cancel 0.0" {
 				got = append(got, id)
 			}
 		}
 	}
 	assert.Empty(t, got, "the attempt may still end")
-	assert.Contains(t, ids(p.Poll(at(20), running)), "submit 0.1")
+	assert.Contains(t, ids(p.Poll(at(20), running).Actions), "submit 0.1")
 	running = append(running, report("0.1", 0, engine.Running, 20, 0))
 	p.Poll(at(21), running)
 	running[0] = report("0.0", 0, engine.Succeeded, 0, 22)
-	assert.Equal(t, []string{"publish 0.0", "cancel 0.1"}, ids(p.Poll(at(22), running)))
+	assert.Equal(t, []string{"publish 0.0", "cancel 0.1"}, ids(p.Poll(at(22), running).Actions))
 }

@@ -22,7 +22,7 @@ type told struct {
 	silent bool
 }
 
-func (p told) Poll(now time.Time, attempts []engine.Attempt) []engine.Action {
+func (p told) Poll(now time.Time, attempts []engine.Attempt) engine.Turn {
 	for i := range attempts {
 		attempts[i].Progress.Score, attempts[i].Progress.Done = min(attempts[i].Progress.Done/2.3, 1), 0
 		if p.silent {

@@ -174,7 +174,7 @@ func (c *cluster) poll() (all []engine.Attempt) {
 // observer is a phase, or a phase with an audit.
 type observer interface {
 	Done() bool
-	Poll(now time.Time, attempts []engine.Attempt) []engine.Action
+	Poll(now time.Time, attempts []engine.Attempt) engine.Turn
 	Published(id string)
 }
 
@@ -186,7 +186,7 @@ func drive(t *testing.T, c *cluster, p observer, period time.Duration, check fun
 	var log []engine.Action
 	for !p.Done() {
 		if !c.now.Before(next) {
-			for _, a := range p.Poll(c.now, c.poll()) {
+			for _, a := range p.Poll(c.now, c.poll()).Actions {
 				news := true // false for a repeated request
 				switch a.Op {
 				case engine.Submit:

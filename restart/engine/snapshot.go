@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 )
 
 // phaseVersion is the version of the format of the snapshots of a phase.
-const phaseVersion = 11
+const phaseVersion = 12
 
 // AppendBinary appends a snapshot of the phase to dst. The snapshot contains the state and the configuration of the
 // phase. It does not contain the parts of the configuration that only your program can supply; [Restore] takes these
@@ -99,10 +100,9 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 		was := p.tracker.Config()
 		p.config.Tasks, p.config.Interval, p.config.Clones = was.Tasks, was.Interval, was.Clones
 		p.config.Policy, p.config.Budget = was.Policy, was.Budget
-		p.book = newBook(was.Tasks, nil)
+		p.book = newBook(was.Tasks)
 		if hasWork {
 			p.config.Work = make([]float64, was.Tasks)
-			p.book.work = p.config.Work
 		}
 	}
 	for i := range p.config.Work {
@@ -128,16 +128,19 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 		if !c.OK() {
 			return
 		}
-		p.codeTask(c, &p.book.tasks[i])
+		p.codeTask(c, i)
 	}
 	p.codeAttempts(c)
 }
 
 // codeTask encodes or decodes the state of one task.
-func (p *Phase) codeTask(c *snapshot.Codec, t *task) {
-	c.All(&t.failed, &t.lost, &t.withdrawn, &t.untraced, &t.rests, &t.resting, &t.noCopy, &t.waits, &t.over, &t.givenUp)
-	snapshot.List(c, &t.tried, func(machine *int) { c.Number(machine, 0, p.machines.set.Len()-1) })
-	codeWhy(c, &t.why, t.waits)
+func (p *Phase) codeTask(c *snapshot.Codec, i int) {
+	t := &p.book.tasks[i]
+	for _, n := range [...]*int32{&t.failed, &t.lost, &t.withdrawn, &t.untraced} {
+		snapshot.Small(c, n, 0, math.MaxInt32)
+	}
+	c.All(&t.rests, &t.resting, &t.alone, &t.again, &t.over, &t.givenUp)
+	codeWhy(c, &t.why, t.resting || p.tracker.Task(i).Waits)
 }
 
 // codeAttempts encodes or decodes the attempts: first the attempts with an open request, in their order, and then all
@@ -154,6 +157,11 @@ func (p *Phase) codeAttempts(c *snapshot.Codec) {
 		p.codeAttempt(c, *a)
 	})
 	if c.Reading() {
+		for _, a := range all {
+			if a.pending {
+				p.book.pending = append(p.book.pending, a)
+			}
+		}
 		p.rebuild(c, all)
 	}
 }
@@ -181,17 +189,17 @@ func (p *Phase) codeAttempt(c *snapshot.Codec, a *attempt) {
 }
 
 // rebuild computes the lists and numbers of the book from the attempts that were decoded. It also checks that the
-// tasks and their attempts agree.
+// tasks and their attempts agree, and that the tracker has the attempts that are live here.
 func (p *Phase) rebuild(c *snapshot.Codec, all []*attempt) {
 	b := &p.book
+	live := 0
+	slices.SortStableFunc(all, func(a, b *attempt) int { return cmp.Compare(a.number, b.number) })
 	for _, a := range all {
 		c.Check(b.attempts[a.id] == nil, "names an attempt twice")
 		b.attempts[a.id] = a
 		b.adopted = b.adopted || a.adopted
-		if a.pending {
-			b.pending = append(b.pending, a)
-		}
 		t := &b.tasks[a.task]
+		t.link(a)
 		switch {
 		case a.ended:
 			continue
@@ -199,30 +207,41 @@ func (p *Phase) rebuild(c *snapshot.Codec, all []*attempt) {
 			t.dying++
 			b.dying++
 		default:
-			t.live = append(t.live, a)
-			b.live++
+			live++
+			c.Check(p.tracks(a), "holds an attempt that its tracker does not have")
 		}
 		p.occupy(a.machine, 1)
 	}
+	c.Check(live == p.tracker.Running(), "holds other attempts than its tracker")
 	for i := range b.tasks {
 		t := &b.tasks[i]
-		slices.SortFunc(t.live, func(a, b *attempt) int { return cmp.Compare(a.number, b.number) })
-		switch {
-		case t.over:
+		waits := p.tracker.Task(i).Waits
+		if t.over {
 			b.over++
-			if t.givenUp {
-				b.givenUp++
-			}
-		case t.resting:
-			b.resting = append(b.resting, i)
-		case t.waits:
-			b.enqueue(i)
-		default:
-			c.Check(len(t.live) > 0 || p.config.Preloaded, "holds a task that neither runs nor waits")
 		}
-		c.Check(!t.waits || !t.over && len(t.live) == 0, "holds a waiting task that also runs or is over")
-		c.Check(!t.resting || t.waits, "holds a resting task that does not wait")
+		if t.givenUp {
+			b.news = append(b.news, i)
+		}
+		if t.resting {
+			b.resting = append(b.resting, i)
+		}
+		if t.again {
+			b.again = append(b.again, i)
+		}
+		c.Check(!t.over || !waits && !t.resting, "holds a task that is over and waits")
+		c.Check(!t.givenUp || t.over, "holds a task that was given up and is not over")
+		c.Check(!t.resting || p.tracker.Task(i).GivenUp, "holds a resting task that does not wait")
 	}
+}
+
+// tracks reports whether the tracker has an attempt.
+func (p *Phase) tracks(a *attempt) bool {
+	for known := range p.tracker.Attempts(a.task) {
+		if known.Attempt == a.number {
+			return true
+		}
+	}
+	return false
 }
 
 // codeWhy encodes or decodes the decision that led to a request, as JSON. The decision is encoded only if the request

@@ -30,14 +30,14 @@ type twins struct {
 	always   bool
 }
 
-func (w *twins) Poll(now time.Time, attempts []engine.Attempt) []engine.Action {
+func (w *twins) Poll(now time.Time, attempts []engine.Attempt) engine.Turn {
 	if w.always || w.rng.IntN(5) == 0 {
 		w.restore()
 	}
-	actions := w.Phase.Poll(now, attempts)
-	others := w.other.Poll(now, slices.Clone(attempts))
-	require.Equal(w.t, withoutPublish(actions), withoutPublish(others))
-	return actions
+	turn := w.Phase.Poll(now, attempts)
+	others := w.other.Poll(now, slices.Clone(attempts)).Actions
+	require.Equal(w.t, withoutPublish(turn.Actions), withoutPublish(others))
+	return turn
 }
 
 func (w *twins) Published(id string) {
@@ -126,7 +126,7 @@ func TestPhasesThatShareMachinesAreRestored(t *testing.T) {
 	}
 	three, err := engine.New(engine.Config{Tasks: 9, Interval: time.Second, Machines: &back})
 	require.NoError(t, err)
-	assert.Len(t, three.Poll(epoch, nil), 2, "the two phases hold four of six slots")
+	assert.Len(t, three.Poll(epoch, nil).Actions, 2, "the two phases hold four of six slots")
 }
 
 func TestRestoreRefusesBadSnapshots(t *testing.T) {
@@ -200,7 +200,7 @@ type reborn struct {
 	rng    *rand.Rand
 }
 
-func (r *reborn) Poll(now time.Time, list []engine.Attempt) []engine.Action {
+func (r *reborn) Poll(now time.Time, list []engine.Attempt) engine.Turn {
 	if r.rng.IntN(10) == 0 {
 		snapshot, err := r.Phase.MarshalBinary()
 		require.NoError(r.t, err)

@@ -24,7 +24,7 @@ func TestActionsReadBack(t *testing.T) {
 	require.NoError(t, err)
 	var all []engine.Action
 	for !p.Done() {
-		for _, a := range p.Poll(q.now, q.list()) {
+		for _, a := range p.Poll(q.now, q.list()).Actions {
 			all = append(all, a)
 			q.carryOut(t, a)
 		}
@@ -51,6 +51,6 @@ func TestFormOfALoggedAction(t *testing.T) {
 	a := engine.Action{Op: engine.Cancel, Task: 3, ID: "3.0", Machine: "n1"}
 	text, err := json.Marshal(a)
 	require.NoError(t, err)
-	assert.Equal(t, `{"op":"cancel","task":3,"id":"3.0","machine":"n1"}`, string(text))
-	assert.Equal(t, "[op=cancel task=3 id=3.0 machine=n1]", slog.AnyValue(a).Resolve().String())
+	assert.Equal(t, `{"op":"cancel","task":3,"attempt":0,"id":"3.0","machine":"n1"}`, string(text))
+	assert.Equal(t, "[op=cancel task=3 attempt=0 id=3.0 machine=n1]", slog.AnyValue(a).Resolve().String())
 }

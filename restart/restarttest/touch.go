@@ -73,23 +73,29 @@ func touches(file string, data []byte, o journal.Options) ([]Touch, error) {
 	var touched []Touch
 	var foreign []error
 	for phase, p := range phases {
-		h := history{touched: map[int]bool{}, attempts: map[int][]int{}, over: map[int]bool{}}
+		known := map[int]bool{} // tasks that the policy has touched, and tasks whose later decisions are unknown
+		book, err := bookOf(p.Config)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
 		for range p.Events {
 			at := all[0]
 			all = all[1:]
 			for _, act := range at.acts {
-				if act.Phase = phase; !h.touched[act.Task] {
-					h.touched[act.Task] = true
+				if act.Phase = phase; !known[act.Task] {
+					known[act.Task] = true
 					touched = append(touched, act)
 				}
 			}
 			task := at.event.Task
-			if done := h.apply(at.event, p.Config.Clones); done != "" && !h.touched[task] {
-				h.touched[task] = true // its later decisions are unknown
+			how := acted(book, at.event)
+			book.Apply(at.event)
+			if how != "" && !known[task] {
+				known[task] = true
 				if other(p.Config.Policy, o.Policy) {
 					foreign = append(foreign, fmt.Errorf("%s:%d: the journal was recorded under %s, and here task %d %s; %s had "+
 						"not touched the task before, so its later decisions are unknown", file, at.line, name(p.Config.Policy), task,
-						done, name(o.Policy)))
+						how, name(o.Policy)))
 				}
 			}
 		}
@@ -115,62 +121,29 @@ func name(p restart.Policy) string {
 	return fmt.Sprintf("%T", p)
 }
 
-// history is the state of a phase's tasks, from the events so far.
-type history struct {
-	touched  map[int]bool
-	attempts map[int][]int // by task: the machine of each attempt, or gone
-	over     map[int]bool
+// bookOf returns a tracker that books the events of a phase, and decides nothing.
+func bookOf(c tracker.Config) (*tracker.Tracker, error) {
+	c.Policy, c.Record, c.Budget, c.Experience, c.OnEvent = restart.Never{}, nil, nil, nil, nil
+	return tracker.New(c)
 }
 
-// gone is used in place of the machine of an attempt that has ended.
-const gone = -2
-
-// apply applies an event to the history. If the event shows that somebody acted on a running task, apply returns a
-// description of the action; otherwise it returns "". To start the first attempts of a task, up to the number of
-// clones, is not an action.
-func (h *history) apply(e tracker.Event, clones int) string {
-	runs := h.attempts[e.Task]
-	if (e.Kind == tracker.Begun || e.Kind == tracker.Failed || e.Kind == tracker.Killed || e.Kind == tracker.Restarted) &&
-		(e.Attempt < 0 || e.Attempt >= len(runs)) {
+// acted returns what somebody does to a running task by an event that the book does not contain yet; "" if the event is
+// no such action. To start the first attempts of a task, up to the number of clones, is not an action.
+func acted(book *tracker.Tracker, e tracker.Event) string {
+	task := book.Task(e.Task)
+	if task.Finished {
 		return ""
 	}
 	switch e.Kind {
 	case tracker.Started, tracker.Submitted:
-		// The tracker ignores the event.
-		if h.over[e.Task] {
-			return ""
-		}
-		h.attempts[e.Task] = append(runs, e.Machine)
-		for _, machine := range runs {
-			if machine != gone && len(runs) >= clones {
+		for range book.Attempts(e.Task) {
+			if task.Launched >= book.Config().Clones {
 				return "was given a copy"
 			}
 		}
-	case tracker.Begun:
-		if e.Machine >= 0 {
-			runs[e.Attempt] = e.Machine
-		}
-	case tracker.Finished:
-		h.over[e.Task] = true
-	case tracker.OutputLost:
-		h.over[e.Task], h.attempts[e.Task] = false, make([]int, len(runs))
-		for i := range runs {
-			h.attempts[e.Task][i] = gone
-		}
-	case tracker.Failed:
-		runs[e.Attempt] = gone
 	case tracker.Killed, tracker.Restarted:
-		runs[e.Attempt] = gone
-		if !h.over[e.Task] {
+		if e.Attempt >= 0 && e.Attempt < task.Launched {
 			return "was " + e.Kind.String() + "ed"
-		}
-	case tracker.MachineLost:
-		for _, runs := range h.attempts {
-			for i, machine := range runs {
-				if machine == e.Machine {
-					runs[i] = gone
-				}
-			}
 		}
 	}
 	return ""

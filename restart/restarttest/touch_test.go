@@ -39,7 +39,7 @@ func record(t *testing.T, policy restart.Policy) []byte {
 				a.State, a.Ended = engine.Succeeded, now
 			}
 		}
-		for _, action := range p.Poll(now, list) {
+		for _, action := range p.Poll(now, list).Actions {
 			switch action.Op {
 			case engine.Submit:
 				list = append(list, engine.Attempt{ID: action.ID, Task: action.Task, State: engine.Running, Begun: now})

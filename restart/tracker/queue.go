@@ -1,6 +1,10 @@
 package tracker
 
-import "github.com/straggler-go/straggler/internal/heap"
+import (
+	"slices"
+
+	"github.com/straggler-go/straggler/internal/heap"
+)
 
 // queue is a binary heap of the tasks that wait for a slot. The task with the most work is first; of tasks with equal
 // work, the task with the lowest index. If a task starts while it is not the first, it stays in the heap until it
@@ -10,6 +14,8 @@ type queue struct {
 	heap  []int32
 	tasks []taskState // the tasks of the book, shared
 	waits int         // number of waiting tasks
+	equal bool        // all tasks have the same work, so that the order is that of the indices
+	shown []int32     // memory of all
 }
 
 // maxPassedOver is how many waiting tasks the queue looks at, to find a task that was not tried on the machine.
@@ -17,13 +23,18 @@ const maxPassedOver = 8
 
 // newQueue returns a queue in which all tasks wait. O(n) in the number of tasks.
 func newQueue(tasks []taskState) queue {
-	q := queue{heap: make([]int32, len(tasks)), tasks: tasks, waits: len(tasks)}
+	q := queue{heap: make([]int32, len(tasks)), tasks: tasks, waits: len(tasks), equal: sameWork(tasks)}
 	for i := range q.heap {
 		q.heap[i] = int32(i)
 		tasks[i].flags |= waits | queued
 	}
 	heap.Init(q.heap, q.before)
 	return q
+}
+
+// sameWork reports whether all tasks have the same work.
+func sameWork(tasks []taskState) bool {
+	return !slices.ContainsFunc(tasks, func(s taskState) bool { return s.work != tasks[0].work })
 }
 
 // enter records that a task waits, and puts it into the heap.
@@ -89,9 +100,30 @@ func (q *queue) passOver(machine int32) int32 {
 	return found
 }
 
+// all ranges over the waiting tasks in their order. It takes each task from the heap, and at the end of the loop puts back
+// those that still wait.
+func (q *queue) all(yield func(task int) bool) {
+	for q.shown = q.shown[:0]; len(q.heap) > 0; {
+		task := q.pop()
+		if q.tasks[task].flags&waits == 0 {
+			continue
+		}
+		q.shown = append(q.shown, task)
+		if !yield(int(task)) {
+			break
+		}
+	}
+	for _, task := range q.shown {
+		if s := &q.tasks[task]; s.flags&waits != 0 && s.flags&queued == 0 {
+			s.flags |= queued
+			q.push(task)
+		}
+	}
+}
+
 // before is the order of the heap: more work first, then lower index.
 func (q *queue) before(a, b int32) bool {
-	if q.tasks[a].work != q.tasks[b].work {
+	if !q.equal && q.tasks[a].work != q.tasks[b].work {
 		return q.tasks[a].work > q.tasks[b].work
 	}
 	return a < b

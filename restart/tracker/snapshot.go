@@ -453,7 +453,7 @@ func (tr *trials) code(c *snapshot.Codec, b *book) {
 // other.
 func (x *phase) complete(c *snapshot.Codec) {
 	b := &x.book
-	b.finished, b.waiting.heap, b.waiting.waits = 0, b.waiting.heap[:0], 0
+	b.finished, b.waiting.heap, b.waiting.waits, b.waiting.equal = 0, b.waiting.heap[:0], 0, sameWork(b.tasks)
 	for i := range b.tasks {
 		x.completeTask(c, int32(i))
 	}

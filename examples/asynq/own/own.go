@@ -107,7 +107,7 @@ func (q Queue) Run(ctx context.Context, c engine.Config, list []engine.Machine) 
 		if events, last, err = q.read(ctx, last, c.Interval); err != nil {
 			return nil, err
 		}
-		for _, a := range phase.Push(time.Now(), events) {
+		for _, a := range phase.Push(time.Now(), events).Actions {
 			if err := q.carryOut(ctx, a); err != nil {
 				return nil, err
 			}

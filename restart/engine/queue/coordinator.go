@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -299,26 +298,28 @@ func (c *Coordinator) config(s *state, g *group) engine.Config {
 
 // giveBack gives up the single jobs that wait for their next try. They wait in the store, so that an outage does not
 // fill the state of the coordinator.
-func (c *Coordinator) giveBack(now time.Time, g *group) {
-	for _, r := range g.phase.Resting() {
+func (c *Coordinator) giveBack(now time.Time, g *group, rests []engine.Rest) {
+	for _, r := range rests {
 		g.rests[r.Task] = rest{r.Failures, now.Add(r.For)}
 		g.phase.GiveUp(r.Task)
-		c.dirty = true
+		g.givenUp[r.Task], c.dirty = true, true
 	}
 }
 
-// act adds the actions of a phase to the commit.
-func (c *Coordinator) act(now time.Time, g *group, actions []engine.Action, commit *Commit) {
-	for _, a := range actions {
+// act adds what a phase asks for to the commit.
+func (c *Coordinator) act(now time.Time, g *group, turn engine.Turn, commit *Commit) {
+	g.polled = true
+	for _, task := range turn.GivenUp {
+		g.givenUp[task] = true
+	}
+	for _, a := range turn.Actions {
 		t := Target{g.name + "/" + a.ID, a.Machine}
 		if c.o.OnAction != nil {
 			c.o.OnAction(t.Name, g.jobs[a.Task], a)
 		}
 		switch a.Op {
 		case engine.Submit:
-			_, number, _ := strings.Cut(a.ID, ".")
-			n, _ := strconv.Atoi(strings.TrimRight(number, "+"))
-			commit.Submit = append(commit.Submit, Submit{t, g.jobs[a.Task], g.jobs[a.Task].Failures + n})
+			commit.Submit = append(commit.Submit, Submit{t, g.jobs[a.Task], g.jobs[a.Task].Failures + a.Attempt})
 		case engine.Cancel:
 			commit.Cancel = append(commit.Cancel, t)
 		case engine.Publish:
@@ -326,7 +327,7 @@ func (c *Coordinator) act(now time.Time, g *group, actions []engine.Action, comm
 		}
 	}
 	if g.batch == "" {
-		c.giveBack(now, g)
+		c.giveBack(now, g, turn.Rests)
 	}
 	for _, task := range g.unsettled() {
 		if r, rests := g.rests[task]; rests {
@@ -438,7 +439,7 @@ func (c *Coordinator) Close(ctx context.Context, now time.Time) error {
 	}
 	var over []*group
 	for _, g := range c.groups {
-		if g.phase.Done() && len(g.unsettled()) == 0 {
+		if g.polled && g.phase.Done() && len(g.unsettled()) == 0 {
 			over = append(over, g)
 		}
 	}

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,8 @@ type group struct {
 	reports     []engine.Attempt // of the present turn
 	errors      map[int]string   // by index of the job: the error of its last failed attempt
 	rests       map[int]rest     // by index of the job: it was given up, and waits in the store for its next try
+	givenUp     map[int]bool     // by index of the job: the phase has given it up
+	polled      bool             // the phase has said which jobs it has given up
 	settled     map[int]bool     // by index of the job: the store knows that it has failed for good, or that it rests
 	taken       bool             // the store knows that the jobs are taken
 	doneSince   time.Time        // when all jobs had ended; zero if some have not
@@ -45,7 +48,7 @@ type Summary struct {
 }
 
 func newGroup(kind, batch string) *group {
-	return &group{kind: kind, batch: batch, errors: map[int]string{}, rests: map[int]rest{}, settled: map[int]bool{}}
+	return &group{kind: kind, batch: batch, errors: map[int]string{}, rests: map[int]rest{}, givenUp: map[int]bool{}, settled: map[int]bool{}}
 }
 
 // add adds a report about an attempt with an ID such as "17.2". If the report is not about a job of the group, it
@@ -78,7 +81,7 @@ func (g *group) add(a Attempt, id string, lost bool) bool {
 // unsettled returns the jobs that were given up, and that the store does not yet know of: they have failed for good, or
 // rest.
 func (g *group) unsettled() []int {
-	return slices.DeleteFunc(g.phase.GivenUp(), func(task int) bool { return g.settled[task] })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(g.givenUp)), func(task int) bool { return g.settled[task] })
 }
 
 // endWithin is how long a group waits for the end of cancelled attempts after the last result.

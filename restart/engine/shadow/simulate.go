@@ -150,7 +150,7 @@ func (s *simulation) poll() {
 		list = append(list, a)
 	}
 	s.runs = slices.DeleteFunc(s.runs, func(r *run) bool { return r.ended })
-	for _, a := range s.phase.Poll(at(s.now), list) {
+	for _, a := range s.phase.Poll(at(s.now), list).Actions {
 		switch a.Op {
 		case engine.Submit:
 			if !slices.ContainsFunc(s.runs, func(r *run) bool { return r.id == a.ID }) {

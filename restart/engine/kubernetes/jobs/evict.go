@@ -82,7 +82,7 @@ func (c *Controller) pollEvicting(
 	// engine.Phase has submitted.
 	r.bind(pods)
 	r.phase.SetSlots(s.slots)
-	actions = slices.Clone(r.phase.Poll(p.now, r.attempts(p.now, p, pods)))
+	actions = slices.Clone(r.phase.Poll(p.now, r.attempts(p.now, p, pods)).Actions)
 	for i := range actions {
 		if a := &actions[i]; a.Op == engine.Cancel {
 			a.ID = r.uidOf(a.ID)

@@ -214,7 +214,7 @@ func (c *Controller) poll(
 	// slots. The second bound makes sure that one sync makes at most maxCreates pods.
 	r.phase.SetSlots(min(s.slots+r.paused(p), int(p.status.Active)+len(r.unmade)+maxCreates))
 	r.spareRetries(p, pods)
-	actions = r.takeDue(p, r.phase.Poll(p.now, r.attempts(p.now, p, pods)))
+	actions = r.takeDue(p, r.phase.Poll(p.now, r.attempts(p.now, p, pods)).Actions)
 	r.forget(pods)
 	c.metrics.count(r)
 	return actions, r.soft, nil

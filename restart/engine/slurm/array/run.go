@@ -279,7 +279,7 @@ func (r *run) anyRuns() bool {
 
 // report passes the attempts to the engine.Phase, and returns the actions that the phase wants.
 func (r *run) report(attempts []engine.Attempt) []engine.Action {
-	actions := r.phase.Poll(r.polled, attempts)
+	actions := r.phase.Poll(r.polled, attempts).Actions
 	for _, t := range r.tasks {
 		for _, a := range t.attempts {
 			a.endReported = a.ended()

@@ -133,7 +133,7 @@ func newFanOut(ctx workflow.Context, activity any, tasks []Task, o Options) (*fa
 	f.ctx, f.stop = workflow.WithCancel(ctx)
 	f.selector = workflow.NewSelector(f.ctx)
 	if f.err = ctx.Err(); f.err == nil && f.left > 0 {
-		f.act(f.phase.Poll(f.start, nil))
+		f.act(f.phase.Poll(f.start, nil).Actions)
 		f.arm()
 	}
 	return f, nil
@@ -164,7 +164,7 @@ func (f *fanOut) step() {
 	}
 	seen = append(seen, f.ended...)
 	f.ended = f.ended[:0]
-	if actions := f.phase.Poll(workflow.Now(f.ctx), seen); f.err == nil {
+	if actions := f.phase.Poll(workflow.Now(f.ctx), seen).Actions; f.err == nil {
 		f.act(actions)
 	}
 }

@@ -133,7 +133,7 @@ func (w *watcher) observe(ctx context.Context, b *batch, pending map[string]*wor
 	for _, a := range seen {
 		b.reported = b.reported || a.Progress.Done > 0
 	}
-	b.refused = w.act(ctx, b, b.phase.Poll(time.Now(), seen))
+	b.refused = w.act(ctx, b, b.phase.Poll(time.Now(), seen).Actions)
 }
 
 // forget ends a phase that is done, and cancels its copies. When all copies have ended or the server has accepted

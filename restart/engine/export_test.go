@@ -1,0 +1,14 @@
+package engine
+
+// GivenUp returns all tasks that were given up so far.
+func (p *Phase) GivenUp() (tasks []int) {
+	for i := range p.book.tasks {
+		if p.book.tasks[i].givenUp {
+			tasks = append(tasks, i)
+		}
+	}
+	return tasks
+}
+
+// Resting returns what the next Turn would have as its Rests if nothing else happened.
+func (p *Phase) Resting() []Rest { return p.rests(nil) }
