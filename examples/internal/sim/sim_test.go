@@ -3,6 +3,7 @@ package sim_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -46,7 +47,11 @@ func TestWithoutActionKeepsTheBound(t *testing.T) {
 }
 
 func TestSameSeedSameResult(t *testing.T) {
-	for i, p := range workload.Generate(40, 5) {
+	phases := 15 // or 40 with STRAGGLER_LIVES
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		phases = 40
+	}
+	for i, p := range workload.Generate(phases, 5) {
 		for _, o := range policies() {
 			o.Seed = uint64(i)
 			first, err := sim.Run(p, o)
@@ -61,7 +66,11 @@ func TestSameSeedSameResult(t *testing.T) {
 // The slot time is the wasted slot time plus the slot time of attempts that ended tasks. Only copies and restarts can
 // win.
 func TestResultsAddUp(t *testing.T) {
-	for i, p := range workload.Generate(60, 7) {
+	phases := 25 // or 60 with STRAGGLER_LIVES
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		phases = 60
+	}
+	for i, p := range workload.Generate(phases, 7) {
 		for _, o := range policies() {
 			o.Seed = uint64(i)
 			r, err := sim.Run(p, o)

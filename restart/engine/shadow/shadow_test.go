@@ -279,11 +279,11 @@ func TestRubbish(t *testing.T) {
 func TestASimulationThatDoesNotEnd(t *testing.T) {
 	fine := record(func(int, *engine.Attempt) []engine.Attempt { return nil })
 	fine.Interval = time.Microsecond
-	_, err := Replay(fine, nil, restart.Limits{})
+	_, err := Replay(fine, restart.Never{}, restart.Limits{})
 	assert.ErrorContains(t, err, "restart/engine/shadow: the simulation of 96 tasks did not end in ")
 	waits := recordWithPause(0)
 	waits.BackOff = func(int, int) time.Duration { return math.MaxInt64 }
-	_, err = Replay(waits, nil, restart.Limits{})
+	_, err = Replay(waits, restart.Never{}, restart.Limits{})
 	assert.ErrorContains(t, err, "did not end in ")
 }
 
