@@ -31,7 +31,7 @@ func TestNotSlowAgreesWithDecide(t *testing.T) {
 			left.Insert(scale * math.Exp(rng.NormFloat64()*0.3))
 		}
 		task := restart.Task{Fresh: estimate.Fresh{
-			UnitTime: &fresh, Work: 1, Location: []float64{0, 1, 1.5}[rng.IntN(3)], Lag: time.Duration(rng.IntN(10)) * time.Second,
+			UnitTime: &fresh, Work: 1, Location: []float64{0, 1, 1.5}[rng.IntN(3)], Lag: time.Duration(rng.IntN(10)*rng.IntN(10)) * time.Second,
 		}}
 		age, location := time.Duration(rng.Float64()*200*1e9), []float64{0, 1, 2, 5}[rng.IntN(4)]
 		mean := time.Duration(left.Mean() * 1e9)
