@@ -289,6 +289,9 @@ const (
 	NoFaster
 	// BadMachine: the task is restarted, because attempts take far longer on its machine than elsewhere.
 	BadMachine
+	// Overdue: the attempt is killed, because it has run for longer than its timeout. Package restart/engine gives this
+	// reason; no policy does.
+	Overdue
 )
 
 // reasons has the name of each reason, and the part of a sentence that explains it. A placeholder in braces, such as
@@ -342,6 +345,7 @@ var reasons = [...]words{
 		"beaten-machine",
 		"the last attempt on the machine that is free was the slower of two, and other slots come free soon",
 	},
+	Overdue:    {"overdue", "it has run for longer than its timeout"},
 	NoFaster:   {"no-faster", "it is no faster than the older attempt, so the task is probably long by itself"},
 	BadMachine: {"bad-machine", "attempts take far longer on its machine than elsewhere"},
 }

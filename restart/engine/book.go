@@ -74,6 +74,8 @@ type task struct {
 	over bool
 	// True if the task was given up, because too many attempts failed or were lost.
 	givenUp bool
+	// True if a copy of the task has failed, and the attempt that it was a copy of still runs (Config.EngineRetries).
+	spent bool
 	// A mark of sortWaiting.
 	marked bool
 }
@@ -198,9 +200,18 @@ func (p *Phase) wait(i int, why *restart.Decision) {
 		return
 	}
 	t.why = why
-	if p.config.Preloaded && !t.again {
+	p.spend(i, false)
+	if p.config.Preloaded && !p.config.EngineRetries && !t.again {
 		t.again = true
 		p.book.again = append(p.book.again, i)
+	}
+}
+
+// spend says whether a task must get no copy as long as its attempt runs, since a copy of it has failed.
+func (p *Phase) spend(i int, spent bool) {
+	if t := &p.book.tasks[i]; t.spent != spent {
+		t.spent = spent
+		p.tracker.SetEligible(i, !spent && !t.alone, !p.tracker.Task(i).NoRestart)
 	}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"math"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
@@ -31,6 +32,13 @@ type Config struct {
 	// Preloaded says that the engine receives all tasks at the start and runs them without a Submit, as a job array
 	// does. Then Poll submits only copies, restarts, and tasks that have lost their attempt. Clones is ignored.
 	Preloaded bool
+	// EngineRetries says that the engine starts each task and tries it again by itself, as the workers of a job queue do.
+	// The phase then submits copies alone. A task whose attempt has failed, was lost or was cancelled waits for the next
+	// attempt that the engine shows, whatever its ID. To rescue a task whose attempt hangs, the phase cancels the attempt,
+	// with a Restart of the policy or with the reason restart.Overdue: the adapter ends it, or puts the job back. A task
+	// whose copy has failed gets no other copy as long as its attempt runs. Preloaded is implied. Clones, MaxFailures,
+	// MaxLost, BackOff and Failures must be zero.
+	EngineRetries bool
 	// Stream says that other phases will want the slots that are idle now, as in a queue of single jobs. Then the policy
 	// does not take an idle slot as free. See [tracker.Config].
 	Stream bool
@@ -143,6 +151,20 @@ func (c *Config) fill() error {
 		check.Length(place, "Trace", c.Trace),
 	); err != nil {
 		return err
+	}
+	if c.EngineRetries {
+		for _, f := range [...]struct {
+			name string
+			set  bool
+		}{
+			{"Clones", c.Clones > 1}, {"MaxFailures", c.MaxFailures != 0}, {"MaxLost", c.MaxLost != 0},
+			{"BackOff", c.BackOff != nil}, {"Failures", len(c.Failures) > 0},
+		} {
+			if f.set {
+				return check.Bad(place, f.name, "set", "nothing beside EngineRetries: the engine tries tasks again by its own rules")
+			}
+		}
+		c.Preloaded, c.MaxFailures, c.MaxLost = true, math.MaxInt32, math.MaxInt32
 	}
 	if n := len(c.Failures); n > max(c.Tasks, len(c.Work)) {
 		return check.Bad(place, "Failures", n, "an element for each task, or nil")

@@ -91,7 +91,7 @@ func (p *Phase) endOverdue(all bool) {
 			switch {
 			case a.since == never, !a.isLive():
 			case now-a.since >= p.timeout(i):
-				p.cancel(a, nil)
+				p.cancel(a, &restart.Decision{Action: restart.Kill, Reason: restart.Overdue})
 				p.lose(p.time.now, a, Failed)
 			default:
 				p.overdue = min(p.overdue, num.Add(a.since, p.timeout(i)))

@@ -110,7 +110,8 @@
 // machines to exclude. For these engines leave Slots 0: then each Submit has a list of machines to Avoid.
 //
 // Some engines receive all tasks at the beginning, such as a job array: see [Config.Preloaded]. Some engines cannot
-// list attempts, such as a pull queue, and report begins and ends as they happen: see [Phase.Push].
+// list attempts, such as a pull queue, and report begins and ends as they happen: see [Phase.Push]. Some engines try a task
+// again by themselves, such as a job queue: see [Config.EngineRetries].
 //
 // # Bad machines
 //

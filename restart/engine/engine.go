@@ -155,7 +155,8 @@ type Action struct {
 	// of the task, and machines that rest, are slow or will leave. Avoid never lists all known machines.
 	Avoid []string
 	// Decision is the decision of the policy that led to the action. If another attempt of the task has won, it is a
-	// Kill with the reason Overtaken. In these cases no policy decided, and Decision is the zero value:
+	// Kill with the reason Overtaken. If the attempt has passed its timeout, it is a Kill with the reason Overdue. In these
+	// cases no policy decided, and Decision is the zero value:
 	//
 	//   - the action submits the first attempt of a task,
 	//   - the action submits an attempt in place of a failed or lost attempt,

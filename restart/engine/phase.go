@@ -129,10 +129,12 @@ func (p *Phase) SetSlots(slots int) { p.slots = max(slots, 0) }
 // task. A task that may not be copied also gets no clones. After an attempt of such a task was cancelled, the task is
 // submitted again only when the attempt is known to have ended, or when it has ignored the Cancel for a timeout.
 func (p *Phase) SetEligible(task int, copies, restart bool) {
-	p.ready().SetEligible(task, copies, restart)
-	if task >= 0 && task < len(p.book.tasks) {
-		p.book.tasks[task].alone = !copies
+	spent := false
+	if p.ready(); task >= 0 && task < len(p.book.tasks) {
+		t := &p.book.tasks[task]
+		t.alone, spent = !copies, t.spent
 	}
+	p.tracker.SetEligible(task, copies && !spent, restart)
 }
 
 // Done reports whether the phase was closed, or every task is over. A task is over if it was given up, or if its

@@ -524,10 +524,12 @@ func (p *Phase) lose(at time.Time, a *attempt, state State) {
 		t.lost++
 		p.tracker.Kill(at, a.task, a.number)
 	}
-	if live, _ := t.newestLive(); live == nil && (int(t.failed) >= p.config.MaxFailures || int(t.lost) >= p.config.MaxLost) {
+	live, _ := t.newestLive()
+	if live == nil && (int(t.failed) >= p.config.MaxFailures || int(t.lost) >= p.config.MaxLost) {
 		p.book.giveUp(a.task)
 		p.tracker.GiveUp(at, a.task)
 	}
+	p.spend(a.task, live != nil && p.config.EngineRetries && !a.adopted && state != Cancelled)
 	p.wait(a.task, nil)
 	if state == Failed && p.config.BackOff != nil && p.waits(a.task) {
 		p.rest(at, a.task)

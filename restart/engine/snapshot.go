@@ -113,7 +113,7 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 	c.Amount(&p.config.Patience)
 	c.Clock(&p.time.clock)
 	c.All(
-		&p.config.Preloaded, &p.config.Timeout, &p.config.Trace, &p.closed, &p.slots, &p.told, &p.ignored,
+		&p.config.Preloaded, &p.config.EngineRetries, &p.config.Timeout, &p.config.Trace, &p.closed, &p.slots, &p.told, &p.ignored,
 		&p.time.epoch, &p.time.now, &p.time.wall, &p.time.earliest,
 		&p.timing.lastRunning, &p.timing.blindUntil, &p.timing.period, &p.timing.submitLag, &p.timing.cancelLag,
 		&p.timing.lastListed, &p.timing.lastChecked,
@@ -139,7 +139,7 @@ func (p *Phase) codeTask(c *snapshot.Codec, i int) {
 	for _, n := range [...]*int32{&t.failed, &t.lost, &t.withdrawn, &t.untraced} {
 		snapshot.Small(c, n, 0, math.MaxInt32)
 	}
-	c.All(&t.rests, &t.resting, &t.alone, &t.again, &t.over, &t.givenUp)
+	c.All(&t.rests, &t.resting, &t.alone, &t.again, &t.spent, &t.over, &t.givenUp)
 	codeWhy(c, &t.why, t.resting || p.tracker.Task(i).Waits)
 }
 
