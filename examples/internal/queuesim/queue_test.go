@@ -155,12 +155,9 @@ func (s *spy) ended(q *queue, j *job) {
 }
 
 // Under every rule each task has one result in the end, which never changes, except for those of the plain queue whose
-// worker was killed. The games of 2,000 tasks are played with STRAGGLER_LIVES.
+// worker was killed.
 func TestEveryTaskHasOneResult(t *testing.T) {
 	for _, s := range Scenarios() {
-		if s.Tasks == 2000 && !long {
-			continue
-		}
 		for _, p := range []struct {
 			name string
 			player
@@ -186,13 +183,10 @@ func TestEveryTaskHasOneResult(t *testing.T) {
 	}
 }
 
-// long is true with STRAGGLER_LIVES.
-var long = os.Getenv("STRAGGLER_LIVES") != ""
-
 // The same game ends the same; other seeds have other luck. The games of 2,000 tasks are played with STRAGGLER_LIVES.
 func TestGames(t *testing.T) {
 	for _, s := range Scenarios() {
-		if s.Tasks == 80 || s.Tasks == 2000 && !long {
+		if s.Tasks == 80 || s.Tasks == 2000 && os.Getenv("STRAGGLER_LIVES") == "" {
 			continue
 		}
 		for _, p := range Players() {
@@ -291,13 +285,9 @@ func TestCell(t *testing.T) {
 	assert.InDelta(t, 1./3, c.Won(1, 0), 1e-12, "a batch that is faster and has lost a task")
 }
 
-// The bill of the shadow mode is near what acting saves, and nothing is started or killed. A scenario has 4 seeds, or
-// 8 with STRAGGLER_LIVES.
+// The bill of the shadow mode is near what acting saves, and nothing is started or killed.
 func TestBillOfTheShadowMode(t *testing.T) {
-	seeds := 4
-	if long {
-		seeds = 8
-	}
+	const seeds = 8
 	for _, name := range []string{"healthy", "one worker 8x, 80 of 2 s", "3 % hang", "long, untold", "mixed"} {
 		s := scenario(t, name)
 		shadow := Player{Engine: true, Shadow: true, Watch: func(_ time.Duration, name string, a engine.Action) {
