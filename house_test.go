@@ -96,6 +96,9 @@ func badImport(dir, imported string) string {
 	case isOwn:
 		room, _, _ := strings.Cut(dir, "/")
 		target, _, _ := strings.Cut(own, "/")
+		if isDoor(own) && !isDoor(dir) {
+			return "a room imports no door"
+		}
 		if target != "internal" && target != "estimate" && target != room {
 			return "a room imports only estimate, internal helpers and its own packages"
 		}
@@ -141,7 +144,8 @@ func TestHostsImportNothingInternal(t *testing.T) {
 		}
 		for _, spec := range file.Imports {
 			own, _ := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module+"/")
-			if library[own] && strings.Contains("/"+own, "/internal/") {
+			internal := strings.Contains("/"+own, "/internal/")
+			if internal && (library[own] || isHelper(own) && !strings.HasSuffix(slash, "_test.go")) {
 				t.Errorf("%s must not import %s, which is internal", name, own)
 			}
 		}
@@ -159,6 +163,7 @@ func TestTheImportRuleRejectsBadImports(t *testing.T) {
 		{"internal/num", module + "/estimate"},
 		{"restart", "os"}, {"restart", "net/http"}, {"delay", "sync/atomic"}, {"clone", "math/rand"},
 		{"restart", "github.com/stretchr/testify/assert"}, {"restart", module},
+		{"restart/tracker", module + "/restart/engine/pool"}, {"restart/hedge", module + "/restart/hedge/hedgehttp"},
 	} {
 		assert.NotEmpty(t, badImport(c.dir, c.imported), "%s must not import %s", c.dir, c.imported)
 	}

@@ -25,6 +25,7 @@ type audit struct {
 	alone    map[int]bool // tasks that must not have two attempts at once
 	won      map[int]bool
 	attempts map[string]*audited
+	said     []int // tasks that a turn has listed as given up
 }
 
 type audited struct {
@@ -54,6 +55,13 @@ func (a *audit) Poll(now time.Time, list []engine.Attempt) engine.Turn {
 		outstanding[r.ID] = true
 	}
 	turn := a.Phase.Poll(now, list)
+	require.Equal(a.t, append([]engine.Rest{}, a.Resting()...), append([]engine.Rest{}, turn.Rests...), "seed %d", a.seed)
+	require.True(a.t, slices.IsSorted(turn.GivenUp), "seed %d", a.seed)
+	for _, task := range turn.GivenUp {
+		require.NotContains(a.t, a.said, task, "seed %d", a.seed)
+	}
+	a.said = append(a.said, turn.GivenUp...)
+	require.ElementsMatch(a.t, a.GivenUp(), a.said, "seed %d", a.seed)
 	for _, action := range turn.Actions {
 		switch known := a.attempts[action.ID]; action.Op {
 		case engine.Cancel:

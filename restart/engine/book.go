@@ -47,8 +47,10 @@ func newBook(tasks int) book {
 
 // task is the state of one task, beside what the tracker knows about it.
 type task struct {
-	// The task's newest attempt, or nil. Each attempt points to the next older one.
+	// The newest live attempt of the task, or nil. Each attempt points to the next older one.
 	newest *attempt
+	// Other attempts of the task, one for each machine that had one: the head of their list, or nil.
+	past *attempt
 	// The attempt whose result is the task's result, or nil.
 	winner *attempt
 	// The decision that made the task wait. nil stands for the zero Decision.
@@ -70,9 +72,11 @@ type task struct {
 	again bool
 	// True if the task is not to be submitted before the time rests.
 	resting bool
+	// True if the task is in book.resting.
+	listed bool
 	// True if the task needs no attempt any more.
 	over bool
-	// True if the task was given up, because too many attempts failed or were lost.
+	// True if the task was given up.
 	givenUp bool
 	// True if a copy of the task has failed, and the attempt that it was a copy of still runs (Config.EngineRetries).
 	spent bool
@@ -84,7 +88,7 @@ type task struct {
 // the engine.
 type attempt struct {
 	id string
-	// The task's next older attempt, or nil.
+	// The next attempt in the list of the task that contains this one, or nil.
 	older        *attempt
 	task, number int
 	// The number of the attempt's machine; nowhere if it is not known.
@@ -152,34 +156,21 @@ func (b *book) find(id string, task int) *attempt {
 		}
 		a = a.older
 	}
-	return b.attempts[id]
+	return b.attempts[id] // a task may have very many attempts, so the search is short
 }
 
 // live returns the live attempts of a task, the oldest first. The result uses the memory of the argument list.
 func (t *task) live(list []*attempt) []*attempt {
 	list = list[:0]
 	for a := t.newest; a != nil; a = a.older {
-		if a.isLive() {
-			list = append(list, a)
-		}
+		list = append(list, a)
 	}
 	slices.Reverse(list)
 	return list
 }
 
-// newestLive returns the newest live attempt of a task, or nil. Result only says that the task has no other one.
-func (t *task) newestLive() (found *attempt, only bool) {
-	for a := t.newest; a != nil; a = a.older {
-		switch {
-		case !a.isLive():
-		case found != nil:
-			return found, false
-		default:
-			found = a
-		}
-	}
-	return found, found != nil
-}
+// isAlone reports whether the task has a single live attempt.
+func (t *task) isAlone() bool { return t.newest != nil && t.newest.older == nil }
 
 // keep returns a pointer to a copy of a decision. For the zero Decision, which most requests have, it returns nil and
 // allocates nothing.
@@ -196,7 +187,7 @@ func keep(d restart.Decision) *restart.Decision {
 // led to that; it is nil if no policy decided.
 func (p *Phase) wait(i int, why *restart.Decision) {
 	t := &p.book.tasks[i]
-	if live, _ := t.newestLive(); t.over || live != nil {
+	if t.over || t.newest != nil {
 		return
 	}
 	t.why = why
@@ -246,22 +237,45 @@ func (p *Phase) add(a attempt) *attempt {
 	return kept
 }
 
-// link makes an attempt the newest of its task.
+// link makes an attempt the newest live attempt of its task.
 func (t *task) link(a *attempt) { a.older, t.newest = t.newest, a }
 
-// unlink removes an attempt from its task.
-func (t *task) unlink(a *attempt) {
-	for link := &t.newest; *link != nil; link = &(*link).older {
+// unlink removes an attempt from the list that begins at head, and reports whether the list contained it.
+func unlink(head **attempt, a *attempt) bool {
+	for link := head; *link != nil; link = &(*link).older {
 		if *link == a {
-			*link = a.older
+			*link, a.older = a.older, nil
+			return true
+		}
+	}
+	return false
+}
+
+// retire records that an attempt is not live any more. Of the attempts of one machine the list of past attempts needs
+// only one.
+func (t *task) retire(a *attempt) {
+	if unlink(&t.newest, a) {
+		t.remember(a)
+	}
+}
+
+// remember puts an attempt that is not live into the list of past attempts, if its machine is not there yet.
+func (t *task) remember(a *attempt) {
+	if a.machine == nowhere {
+		return
+	}
+	for x := t.past; x != nil; x = x.older {
+		if x == a || x.machine == a.machine {
 			return
 		}
 	}
+	a.older, t.past = t.past, a
 }
 
 // markDying marks an attempt as cancelled but not known to have ended.
 func (p *Phase) markDying(a *attempt) {
 	a.dying = true
+	p.book.tasks[a.task].retire(a)
 	p.book.tasks[a.task].dying++
 	p.book.dying++
 }
@@ -269,6 +283,7 @@ func (p *Phase) markDying(a *attempt) {
 // markEnded marks an attempt as ended, and frees its slot.
 func (p *Phase) markEnded(a *attempt) {
 	a.ended = true
+	p.book.tasks[a.task].retire(a)
 	p.occupy(a.machine, -1)
 	if a.dying {
 		p.book.tasks[a.task].dying--
@@ -311,20 +326,20 @@ func (b *book) newName(task, number int) string {
 	return name
 }
 
-// wasOn reports whether an attempt of the task ever ran on the machine, or was submitted for it.
+// wasOn reports whether an attempt of the task runs or ran on the machine, or waits for it.
 func (t *task) wasOn(machine int) bool {
-	for a := t.newest; a != nil; a = a.older {
+	for a := t.past; a != nil; a = a.older {
 		if a.machine == machine {
 			return true
 		}
 	}
-	return false
+	return t.isOn(machine)
 }
 
 // isOn reports whether the machine has a live attempt of the task.
 func (t *task) isOn(machine int) bool {
 	for a := t.newest; a != nil; a = a.older {
-		if a.machine == machine && a.isLive() {
+		if a.machine == machine {
 			return true
 		}
 	}
@@ -336,9 +351,12 @@ func (t *task) isOn(machine int) bool {
 func (t *task) on(list []int, past bool) []int {
 	list = list[:0]
 	for a := t.newest; a != nil; a = a.older {
-		if a.machine != nowhere && (past || a.isLive()) {
+		if a.machine != nowhere {
 			list = append(list, a.machine)
 		}
+	}
+	for a := t.past; past && a != nil; a = a.older {
+		list = append(list, a.machine)
 	}
 	return list
 }

@@ -66,7 +66,7 @@ func (p *Phase) resubmitStranded() {
 			if a.begun || p.canRun(a) {
 				continue
 			}
-			_, only := t.newestLive()
+			only := t.isAlone()
 			if only && int(t.withdrawn) >= p.config.MaxLost {
 				continue
 			}
@@ -87,9 +87,11 @@ func (p *Phase) endOverdue(all bool) {
 	}
 	p.overdue = num.MaxDuration
 	for i := range p.book.tasks {
-		for a := p.book.tasks[i].newest; a != nil; a = a.older {
+		var next *attempt
+		for a := p.book.tasks[i].newest; a != nil; a = next {
+			next = a.older
 			switch {
-			case a.since == never, !a.isLive():
+			case a.since == never:
 			case now-a.since >= p.timeout(i):
 				p.cancel(a, &restart.Decision{Action: restart.Kill, Reason: restart.Overdue})
 				p.lose(p.time.now, a, Failed)
@@ -124,6 +126,7 @@ func (p *Phase) endRests() {
 		if t := &p.book.tasks[task]; t.resting && t.rests <= p.time.clock.Since {
 			p.endRest(p.time.now, task)
 		}
+		p.book.tasks[task].listed = p.book.tasks[task].resting
 		return !p.book.tasks[task].resting
 	})
 }
@@ -171,7 +174,7 @@ func (p *Phase) endAttempt(answer tracker.Answer) bool {
 		return false
 	}
 	a := p.book.tasks[answer.Task].newest
-	for a != nil && !(a.number == answer.Attempt && a.isLive()) {
+	for a != nil && a.number != answer.Attempt {
 		a = a.older
 	}
 	if a == nil {
@@ -282,7 +285,10 @@ func (p *Phase) submitWaiting() {
 		return // to sort many waiting tasks would be wasted
 	}
 	b, s := &p.book, &p.scratch
-	room := min(len(b.tasks)-b.over, p.places())
+	room := min(p.tracker.Phase().Waiting, p.places())
+	if p.config.Preloaded {
+		room = min(room, len(b.again))
+	}
 	s.actions, b.pending = slices.Grow(s.actions, room), slices.Grow(b.pending, room)
 	ignoring := p.ignoringEnd()
 	try := func(task int) (more bool) {
@@ -358,8 +364,8 @@ func (p *Phase) moveWaiting() {
 		if free == 0 {
 			break
 		}
-		a, only := t.newestLive()
-		if !only || int(t.withdrawn) >= p.config.MaxLost {
+		a := t.newest
+		if !t.isAlone() || int(t.withdrawn) >= p.config.MaxLost {
 			continue
 		}
 		if a.begun || a.machine == nowhere || set.Behind(a.machine) <= withdrawn[a.machine] {
@@ -484,7 +490,7 @@ func (p *Phase) submit(task, machine int, why *restart.Decision) {
 //   - machines with a live attempt of the task, and machines that rest, are slow or will leave,
 //   - machines with a live attempt of the task.
 //
-// The cost is O(n), where n is the number of machines that rest, are slow, will leave or ran an attempt of the task.
+// The cost is O(n log n), where n is the number of machines that rest, are slow, will leave or ran an attempt of the task.
 func (p *Phase) avoid(task, chosen int) []string {
 	t, s := &p.book.tasks[task], &p.scratch
 	s.unwanted = p.machines.set.Unwanted(t.on(s.unwanted, true))
@@ -564,8 +570,9 @@ func (p *Phase) searchMissing() {
 	}
 	p.timing.lastChecked = now
 	for i := range p.book.tasks {
-		for a := p.book.tasks[i].newest; a != nil; a = a.older {
-			if a.isLive() && a.seen != never && p.timing.lastListed-a.seen >= trace {
+		var next *attempt
+		for a := p.book.tasks[i].newest; a != nil; a = next {
+			if next = a.older; a.seen != never && p.timing.lastListed-a.seen >= trace {
 				p.endMissing(a)
 			}
 		}

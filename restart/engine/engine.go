@@ -111,8 +111,8 @@ type Turn struct {
 	Actions []Action
 	// Rests are the tasks that have failed, wait for the end of their back-off, and have no cancelled attempt that runs.
 	Rests []Rest
-	// GivenUp are the tasks that were given up since the last call, after too many failed or lost attempts, in ascending
-	// order. The first call after [Restore] lists all of them again. If an attempt of such a task succeeds later, nothing
+	// GivenUp are the tasks that were given up since the last call, by [Phase.GiveUp] or after too many failed or lost
+	// attempts, in ascending order. The first call after [Restore] lists all of them again. If an attempt of such a task succeeds later, nothing
 	// changes.
 	GivenUp []int
 }
@@ -141,7 +141,8 @@ type Rest struct {
 type Action struct {
 	Op Op
 	// Task and Attempt are the numbers of the task and of its attempt, as the tracker, its events and its answers have
-	// them. If an attempt that counted as ended wins, it gets a new number.
+	// them. If an attempt that counted as ended wins, it gets a new number. An attempt that the engine began although its
+	// task was over is not in the tracker, and its number is 0.
 	Task, Attempt int
 	// ID is the name of an attempt. For Submit it is the name that the new attempt must have in the engine's list.
 	// For example, "17.2" is attempt 2 of task 17. For Cancel it is the attempt to end. For Publish it is the attempt

@@ -381,7 +381,9 @@ func (p *Phase) locate(a *attempt, name string) {
 	if machine := p.machines.number(name); machine != nowhere && machine != a.machine {
 		p.occupy(a.machine, -1)
 		p.occupy(machine, 1)
-		a.machine = machine
+		if a.machine = machine; !a.isLive() {
+			p.book.tasks[a.task].remember(a)
+		}
 	}
 }
 
@@ -428,12 +430,13 @@ func canChangeTask(a *attempt, seen *Attempt) bool {
 func (p *Phase) disown(at time.Time, a *attempt) {
 	p.ignored++
 	delete(p.book.attempts, a.id)
-	if !a.dying {
+	wasLive := a.isLive()
+	if wasLive {
 		p.tracker.Kill(at, a.task, a.number)
 	}
 	p.markEnded(a)
-	p.book.tasks[a.task].unlink(a)
-	if !p.config.Preloaded {
+	unlink(&p.book.tasks[a.task].past, a)
+	if wasLive && !p.config.Preloaded {
 		p.wait(a.task, nil)
 	}
 }
@@ -524,12 +527,11 @@ func (p *Phase) lose(at time.Time, a *attempt, state State) {
 		t.lost++
 		p.tracker.Kill(at, a.task, a.number)
 	}
-	live, _ := t.newestLive()
-	if live == nil && (int(t.failed) >= p.config.MaxFailures || int(t.lost) >= p.config.MaxLost) {
+	if t.newest == nil && (int(t.failed) >= p.config.MaxFailures || int(t.lost) >= p.config.MaxLost) {
 		p.book.giveUp(a.task)
 		p.tracker.GiveUp(at, a.task)
 	}
-	p.spend(a.task, live != nil && p.config.EngineRetries && !a.adopted && state != Cancelled)
+	p.spend(a.task, t.newest != nil && p.config.EngineRetries && !a.adopted && state != Cancelled)
 	p.wait(a.task, nil)
 	if state == Failed && p.config.BackOff != nil && p.waits(a.task) {
 		p.rest(at, a.task)
@@ -544,7 +546,10 @@ func (p *Phase) rest(at time.Time, task int) {
 		return
 	}
 	t.rests, t.resting = num.Add(at.Sub(p.time.epoch), pause), true
-	p.book.resting = append(p.book.resting, task)
+	if !t.listed {
+		t.listed = true
+		p.book.resting = append(p.book.resting, task)
+	}
 	p.tracker.GiveUp(at, task)
 }
 

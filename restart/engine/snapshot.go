@@ -140,7 +140,7 @@ func (p *Phase) codeTask(c *snapshot.Codec, i int) {
 		snapshot.Small(c, n, 0, math.MaxInt32)
 	}
 	c.All(&t.rests, &t.resting, &t.alone, &t.again, &t.spent, &t.over, &t.givenUp)
-	codeWhy(c, &t.why, t.resting || p.tracker.Task(i).Waits)
+	codeWhy(c, &t.why, p.tracker.Task(i).Waits)
 }
 
 // codeAttempts encodes or decodes the attempts: first the attempts with an open request, in their order, and then all
@@ -199,23 +199,28 @@ func (p *Phase) rebuild(c *snapshot.Codec, all []*attempt) {
 		b.attempts[a.id] = a
 		b.adopted = b.adopted || a.adopted
 		t := &b.tasks[a.task]
-		t.link(a)
+		if a.isLive() {
+			live++
+			c.Check(p.tracks(a), "holds an attempt that its tracker does not have")
+			c.Check(t.newest == nil || t.newest.number < a.number, "holds two attempts of one number")
+			c.Check(!t.over, "holds an attempt of a task that is over")
+			t.link(a)
+		} else {
+			t.remember(a)
+		}
 		switch {
 		case a.ended:
 			continue
 		case a.dying:
 			t.dying++
 			b.dying++
-		default:
-			live++
-			c.Check(p.tracks(a), "holds an attempt that its tracker does not have")
 		}
 		p.occupy(a.machine, 1)
 	}
 	c.Check(live == p.tracker.Running(), "holds other attempts than its tracker")
 	for i := range b.tasks {
 		t := &b.tasks[i]
-		waits := p.tracker.Task(i).Waits
+		known := p.tracker.Task(i)
 		if t.over {
 			b.over++
 		}
@@ -223,14 +228,16 @@ func (p *Phase) rebuild(c *snapshot.Codec, all []*attempt) {
 			b.news = append(b.news, i)
 		}
 		if t.resting {
+			t.listed = true
 			b.resting = append(b.resting, i)
 		}
 		if t.again {
 			b.again = append(b.again, i)
 		}
-		c.Check(!t.over || !waits && !t.resting, "holds a task that is over and waits")
+		c.Check(!t.resting || known.GivenUp && !t.over, "holds a resting task that does not wait")
+		c.Check(p.closed || t.over == (known.Finished || known.GivenUp && !t.resting), "holds a task that is over, or is not")
 		c.Check(!t.givenUp || t.over, "holds a task that was given up and is not over")
-		c.Check(!t.resting || p.tracker.Task(i).GivenUp, "holds a resting task that does not wait")
+		c.Check(!t.again || p.config.Preloaded && !p.config.EngineRetries, "holds a task that the engine has all by itself")
 	}
 }
 

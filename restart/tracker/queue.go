@@ -100,23 +100,27 @@ func (q *queue) passOver(machine int32) int32 {
 	return found
 }
 
-// all ranges over the waiting tasks in their order. It takes each task from the heap, and at the end of the loop puts back
-// those that still wait.
+// all ranges over the waiting tasks in their order. It takes each task from the heap, and at the end of the loop, however
+// it ends, puts back those that still wait.
 func (q *queue) all(yield func(task int) bool) {
-	for q.shown = q.shown[:0]; len(q.heap) > 0; {
+	shown := q.shown[:0]
+	q.shown = nil // a loop within the loop has memory of its own
+	defer func() {
+		for _, task := range shown {
+			if s := &q.tasks[task]; s.flags&waits != 0 && s.flags&queued == 0 {
+				s.flags |= queued
+				q.push(task)
+			}
+		}
+		q.shown = shown
+	}()
+	for len(q.heap) > 0 {
 		task := q.pop()
 		if q.tasks[task].flags&waits == 0 {
 			continue
 		}
-		q.shown = append(q.shown, task)
-		if !yield(int(task)) {
-			break
-		}
-	}
-	for _, task := range q.shown {
-		if s := &q.tasks[task]; s.flags&waits != 0 && s.flags&queued == 0 {
-			s.flags |= queued
-			q.push(task)
+		if shown = append(shown, task); !yield(int(task)) {
+			return
 		}
 	}
 }

@@ -65,8 +65,8 @@ func (t *Tracker) Attempts(task int) iter.Seq[AttemptInfo] {
 	}
 }
 
-// Waiting ranges over the tasks that wait for a slot, in the order in which [Tracker.Next] starts them: the task with
-// the most work first; of tasks with the same work, the task with the lowest index. Within the loop the host may start or
-// submit the task that the loop has reached, and must call no other method that changes the tracker. O(log n) for each
-// task that the loop reaches.
+// Waiting ranges over the tasks that wait for a slot: the task with the most work first; of tasks with the same work, the
+// task with the lowest index. Within the loop the host may start or submit the task that the loop has reached. It must
+// call no other method that changes the tracker, and not range over Waiting again: the tasks before are not seen there.
+// O(log n) for each task that the loop reaches.
 func (t *Tracker) Waiting() iter.Seq[int] { return t.phase.book.waiting.all }

@@ -62,6 +62,26 @@ func TestWaitingIsInOrder(t *testing.T) {
 	}
 }
 
+// A loop that ends by a panic, or with a loop in it, loses no task.
+func TestWaitingLosesNoTask(t *testing.T) {
+	p, err := tracker.New(tracker.Config{Tasks: 4, Slots: 4, Interval: time.Second})
+	require.NoError(t, err)
+	assert.Panics(t, func() {
+		for task := range p.Waiting() {
+			if task == 2 {
+				panic("the host has a fault")
+			}
+		}
+	})
+	assert.Equal(t, []int{0, 1, 2, 3}, slices.Collect(p.Waiting()))
+	for range p.Waiting() {
+		for range p.Waiting() {
+			continue
+		}
+	}
+	assert.Equal(t, []int{0, 1, 2, 3}, slices.Collect(p.Waiting()))
+}
+
 // A task that does not exist has no facts, and a tracker that New did not make has no tasks.
 func TestWhatDoesNotExistHasNoFacts(t *testing.T) {
 	p, err := tracker.New(tracker.Config{Tasks: 1, Slots: 1, Interval: time.Second})
