@@ -338,7 +338,10 @@ var reasons = [...]words{
 	Unproven:       {"unproven", "earlier trials do not yet show that it would pay"},
 	Held:           {"held", "nothing has begun or ended for long, and it can get no copy"},
 	LossBound:      {"loss-bound", "trials must not lose too much"},
-	CopyFaster:     {"copy-faster", "its copy is faster and will probably end first, so it had bad luck or a slow machine"},
+	CopyFaster: {
+		"copy-faster",
+		"another attempt of the task is faster and will probably end first, so this one had bad luck or a slow machine",
+	},
 	NotRestartable: {"not-restartable", "it must not be killed and run again"},
 	CopiesSpent:    {"copies-spent", "it must not be copied again"},
 	BeatenMachine: {

@@ -47,7 +47,7 @@ func Example_why() {
 	// copy saves-resources basis=progress remaining=900s fresh=100s slot-seconds=1350 threshold=530 gain=800s avoid=0
 	// copied: it still needs 900 s, and a copy takes 100 s, so that the two probably use less in all; to let it run costs 22.5 min of slot time, and the cheapest change 530 s
 	// kill copy-faster attempt=0 basis=progress remaining=70s fresh=100s saved-slot-seconds=70.842 threshold=20
-	// killed: its copy is faster and will probably end first, so it had bad luck or a slow machine; that saves 70.8 s of slot time, and must save 20 s
+	// killed: another attempt of the task is faster and will probably end first, so this one had bad luck or a slow machine; that saves 70.8 s of slot time, and must save 20 s
 	// kill no-faster attempt=1 basis=progress remaining=870s fresh=100s saved-slot-seconds=869.916 threshold=20
 	// killed: it is no faster than the older attempt, so the task is probably long by itself; that saves 870 s of slot time, and must save 20 s
 	// restart fresh-sooner attempt=0 basis=progress remaining=900s fresh=100s slot-seconds=1350 threshold=285 won=3 tried=3 gain=800s avoid=0
