@@ -65,8 +65,8 @@ type task struct {
 	untraced int32
 	// The number of cancelled attempts of the task that are not known to have ended.
 	dying int32
-	// True if two attempts of the task must not run at once. The tracker allows no copy of it, and in shadow mode none of
-	// other tasks either.
+	// True if the host has said that two attempts of the task must not run at once. The tracker's flag says less: shadow
+	// mode sets it, too.
 	alone bool
 	// True if the task is in book.again.
 	again bool
@@ -169,8 +169,8 @@ func (t *task) live(list []*attempt) []*attempt {
 	return list
 }
 
-// isAlone reports whether the task has a single live attempt.
-func (t *task) isAlone() bool { return t.newest != nil && t.newest.older == nil }
+// hasOne reports whether the task has a single live attempt.
+func (t *task) hasOne() bool { return t.newest != nil && t.newest.older == nil }
 
 // keep returns a pointer to a copy of a decision. For the zero Decision, which most requests have, it returns nil and
 // allocates nothing.

@@ -155,13 +155,15 @@ func (c *Config) fill() error {
 	if c.EngineRetries {
 		for _, f := range [...]struct {
 			name string
+			is   any
 			set  bool
 		}{
-			{"Clones", c.Clones > 1}, {"MaxFailures", c.MaxFailures != 0}, {"MaxLost", c.MaxLost != 0},
-			{"BackOff", c.BackOff != nil}, {"Failures", len(c.Failures) > 0},
+			{"Clones", c.Clones, c.Clones > 1}, {"MaxFailures", c.MaxFailures, c.MaxFailures != 0},
+			{"MaxLost", c.MaxLost, c.MaxLost != 0}, {"BackOff", "a function", c.BackOff != nil},
+			{"Failures", len(c.Failures), len(c.Failures) > 0},
 		} {
 			if f.set {
-				return check.Bad(place, f.name, "set", "nothing beside EngineRetries: the engine tries tasks again by its own rules")
+				return check.Bad(place, f.name, f.is, "nothing beside EngineRetries: the engine tries tasks again by its own rules")
 			}
 		}
 		c.Preloaded, c.MaxFailures, c.MaxLost = true, math.MaxInt32, math.MaxInt32

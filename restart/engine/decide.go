@@ -66,7 +66,7 @@ func (p *Phase) resubmitStranded() {
 			if a.begun || p.canRun(a) {
 				continue
 			}
-			only := t.isAlone()
+			only := t.hasOne()
 			if only && int(t.withdrawn) >= p.config.MaxLost {
 				continue
 			}
@@ -365,7 +365,7 @@ func (p *Phase) moveWaiting() {
 			break
 		}
 		a := t.newest
-		if !t.isAlone() || int(t.withdrawn) >= p.config.MaxLost {
+		if !t.hasOne() || int(t.withdrawn) >= p.config.MaxLost {
 			continue
 		}
 		if a.begun || a.machine == nowhere || set.Behind(a.machine) <= withdrawn[a.machine] {

@@ -112,8 +112,8 @@ type Turn struct {
 	// Rests are the tasks that have failed, wait for the end of their back-off, and have no cancelled attempt that runs.
 	Rests []Rest
 	// GivenUp are the tasks that were given up since the last call, by [Phase.GiveUp] or after too many failed or lost
-	// attempts, in ascending order. The first call after [Restore] lists all of them again. If an attempt of such a task succeeds later, nothing
-	// changes.
+	// attempts, in ascending order. The first call after [Restore] lists all of them again. If an attempt of such a task
+	// succeeds later, nothing changes.
 	GivenUp []int
 }
 

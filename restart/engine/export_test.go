@@ -11,4 +11,4 @@ func (p *Phase) GivenUp() (tasks []int) {
 }
 
 // Resting returns what the next Turn would have as its Rests if nothing else happened.
-func (p *Phase) Resting() []Rest { return p.rests(nil) }
+func (p *Phase) Resting() []Rest { return p.listRests(nil) }

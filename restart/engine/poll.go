@@ -165,15 +165,15 @@ func (p *Phase) decideAndAnswer(all bool) Turn {
 // turn returns what a call has to say. O(tasks that rest or were given up since the last call).
 func (p *Phase) turn() Turn {
 	s := &p.scratch
-	s.rests, s.givenUp = p.rests(s.rests), append(s.givenUp[:0], p.book.news...)
+	s.rests, s.givenUp = p.listRests(s.rests), append(s.givenUp[:0], p.book.news...)
 	p.book.news = p.book.news[:0]
 	slices.Sort(s.givenUp)
 	return Turn{s.actions, s.rests, s.givenUp}
 }
 
-// rests lists the tasks that wait for the end of their back-off, and of which no cancelled attempt runs. The result uses
+// listRests lists the tasks that wait for the end of their back-off, and of which no cancelled attempt runs. The result uses
 // the memory of the argument list.
-func (p *Phase) rests(list []Rest) []Rest {
+func (p *Phase) listRests(list []Rest) []Rest {
 	list = list[:0]
 	for _, i := range p.book.resting {
 		if t := &p.book.tasks[i]; t.resting && t.dying == 0 {
@@ -531,7 +531,7 @@ func (p *Phase) lose(at time.Time, a *attempt, state State) {
 		p.book.giveUp(a.task)
 		p.tracker.GiveUp(at, a.task)
 	}
-	p.spend(a.task, t.newest != nil && p.config.EngineRetries && !a.adopted && state != Cancelled)
+	p.spend(a.task, t.newest != nil && p.config.EngineRetries && !a.adopted && state == Failed)
 	p.wait(a.task, nil)
 	if state == Failed && p.config.BackOff != nil && p.waits(a.task) {
 		p.rest(at, a.task)

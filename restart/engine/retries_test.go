@@ -105,6 +105,19 @@ func TestAFailedCopyIsNotMadeAgain(t *testing.T) {
 	}
 }
 
+// A copy that is lost with its machine shows nothing about the task, and is made again.
+func TestALostCopyIsMadeAgain(t *testing.T) {
+	p := retries(t, engine.Config{Tasks: 1, Slots: 4, Policy: insists(restart.Copy)})
+	first := engine.Attempt{ID: "a", State: engine.Running, Begun: at(0)}
+	require.Len(t, p.Poll(at(1), []engine.Attempt{first}).Actions, 1)
+	copies := 0
+	for k := range 3 {
+		list := []engine.Attempt{first, {ID: "0.1", State: engine.Lost, Machine: "w"}}
+		copies += len(p.Poll(at(float64(2+k)), list).Actions)
+	}
+	assert.Positive(t, copies)
+}
+
 // What the engine does by itself, the phase does not count.
 func TestNothingBesideTheRetriesOfTheEngine(t *testing.T) {
 	for field, c := range map[string]engine.Config{

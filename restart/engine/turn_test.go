@@ -76,3 +76,24 @@ func TestAQuietPollIsCheap(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(200_000))
 }
+
+// An order that names a task twice, or a task that does not wait, is ignored each time.
+func TestAWrongOrderIsIgnoredEachTime(t *testing.T) {
+	calls := 0
+	p, err := engine.New(engine.Config{
+		Tasks: 4, Slots: 1, Interval: time.Second, Policy: restart.Never{},
+		Order: func(_ time.Time, waiting []int) {
+			if calls++; calls == 1 {
+				waiting[0] = waiting[1]
+			} else {
+				waiting[0] = 0 // it runs
+			}
+		},
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{"submit 0.0"}, lines(p.Push(at(0), nil).Actions))
+	p.SetSlots(2)
+	turn := p.Push(at(1), []engine.Attempt{{ID: "0.0", State: engine.Running}})
+	assert.Equal(t, []string{"submit 1.0"}, lines(turn.Actions))
+	assert.Equal(t, 2, p.Ledger().Ignored)
+}

@@ -387,8 +387,8 @@ func (f *forecast) predict(a *attemptState, age, left time.Duration, scale float
 const maxForeseen = 8
 
 // scale returns how many times longer a task of the given work takes than a task of the mean work. Before
-// survival.EnoughEnds attempts have ended with success, scale returns at least 1. Otherwise, a small task would too easily seem slow for
-// its size.
+// survival.EnoughEnds attempts have ended with success, scale returns at least 1. Otherwise, a small task would too
+// easily seem slow for its size.
 func (f *forecast) scale(work float64) float64 {
 	e := f.rates.Work(work) / f.rates.Work(f.ages.meanWork)
 	if f.rates.Overhead() == 0 && f.book.successes < survival.EnoughEnds {

@@ -7,7 +7,7 @@
 // and print the text of a case, to compare it between two worktrees:
 //
 //	go test ./restart/engine -run Digest -digest.rewrite
-//	go test ./restart/engine -run Digest -digest.print crash/0017 -v
+//	go test ./restart/engine -run Digest -digest.print crash/017 -v
 //
 // The functions [Decision], [Answer] and so on write a fixed list of fields by hand. So a field that is added later
 // changes no digest. If a field moves, change the function that writes it, and keep its name in the text.
