@@ -2,6 +2,7 @@ package trace_test
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -20,9 +21,9 @@ import (
 )
 
 // The tests keep little of what they allocate: with a collection at nine times the live memory they take a quarter less
-// processor time. The process whose memory is measured is as usual.
+// processor time. Benchmarks, and the process whose memory is measured, are as usual.
 func TestMain(m *testing.M) {
-	if os.Getenv(largeName) == "" {
+	if flag.Parse(); os.Getenv(largeName) == "" && flag.Lookup("test.bench").Value.String() == "" {
 		debug.SetGCPercent(800)
 	}
 	m.Run()
