@@ -118,7 +118,7 @@ var ofDefault = []string{
 }
 
 // TestNumbers prints, with -v, each number in the files of the default policy, with its file, its line, and its
-// constant or function. The numbers 0, 1, 2 and the units of time do not count. The test fails if a number has no
+// constant or function. The numbers 0, 1, 2, the units of time, and the numbers of a snapshot's fields do not count. The test fails if a number has no
 // name or no comment. A number must stand in the declaration of a constant or a variable that has a comment: after
 // it, above it, or above its block.
 func TestNumbers(t *testing.T) {
@@ -157,6 +157,7 @@ func TestNumbersRuleRejects(t *testing.T) {
 		"func f(x int) int { return x*2 + 1.0*0 }":     0,
 		"const a = 24 * time.Hour":                     0,
 		"func f(s float64) float64 { return s * 1e9 }": 0,
+		`func f(c *C) { c.Field(3, "x").Bool(nil) }`:   0,
 		"const a = 3 // a choice":                      1,
 		"// a is a choice.\nconst a = 3":               1,
 		"// Choices.\nconst (\n\ta = 3\n\tb = 4\n)":    2,
@@ -212,6 +213,11 @@ func numbers(set *token.FileSet, file *ast.File) (list []number) {
 					}
 				}
 				return false
+			case *ast.CallExpr:
+				if isField(in) {
+					visit(in.Fun, place, explained)
+					return false
+				}
 			case *ast.BasicLit:
 				if (in.Kind == token.INT || in.Kind == token.FLOAT) && !slices.Contains(plainNumbers, in.Value) {
 					list = append(list, number{set.Position(in.Pos()).Line, in.Value, place, explained})
@@ -230,6 +236,12 @@ func numbers(set *token.FileSet, file *ast.File) (list []number) {
 		visit(decl, place, false)
 	}
 	return list
+}
+
+// isField reports whether a call gives a field of a snapshot its number and its name, such as c.Field(3, "slots").
+func isField(call *ast.CallExpr) bool {
+	method, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && (method.Sel.Name == "Field" || method.Sel.Name == "Has") && len(call.Args) > 1
 }
 
 // TestHeart prints, with -v, the number of lines of code of the packages that decide about a phase. Comments and

@@ -8,14 +8,10 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// Each snapshot begins with one byte, the version of its format. These are the versions that the package writes and
-// reads.
-const empiricalVersion, progressVersion, unitTimesVersion, wrapUpVersion = 2, 2, 4, 2
-
 // state writes the values to a snapshot or reads them from it, in ascending order. Each value is stored as a
 // difference: its bits, as an integer, minus the bits of the value before.
 func (e *Empirical) state(c *snapshot.Codec) {
-	n := c.Size(e.Len(), 1)
+	n := c.Field(1, "values").Size(e.Len(), 1)
 	last, total := uint64(0), 0.
 	value := func(x float64) float64 {
 		step := math.Float64bits(x) - last
@@ -33,7 +29,7 @@ func (e *Empirical) state(c *snapshot.Codec) {
 	} else {
 		e.values.build(n, func() float64 { return value(0) })
 	}
-	c.Sum(&e.sum)
+	c.Field(2, "sum").Sum(&e.sum)
 	c.Check(plausible(e.sum.High, total), "holds a sum that differs from the sum of its values")
 }
 
@@ -51,14 +47,14 @@ func plausible(sum, total float64) bool {
 // UnmarshalBinary takes O(n), and its memory is bounded by a multiple of the length of data.
 func (e *Empirical) MarshalBinary() ([]byte, error) { return e.AppendBinary(nil) }
 func (e *Empirical) AppendBinary(dst []byte) ([]byte, error) {
-	return snapshot.Append(dst, empiricalVersion, e.state)
+	return snapshot.Append(dst, snapshot.Version, e.state)
 }
 func (e *Empirical) UnmarshalBinary(data []byte) error {
-	return snapshot.Restore(data, empiricalVersion, e, (*Empirical).state)
+	return snapshot.Restore(data, snapshot.Version, e, (*Empirical).state)
 }
 
 func (p *Progress) state(c *snapshot.Codec) {
-	c.Span(&p.at)
+	c.Field(1, "progress").Span(&p.at)
 	c.Amount(&p.done)
 	c.Amount(&p.read)
 	c.Amount(&p.passed)
@@ -68,12 +64,12 @@ func (p *Progress) state(c *snapshot.Codec) {
 // UnmarshalBinary reads such a snapshot into p. If data is not a snapshot of a Progress, UnmarshalBinary returns an
 // error and leaves p unchanged. UnmarshalBinary takes O(1).
 func (p *Progress) AppendBinary(dst []byte) ([]byte, error) {
-	return snapshot.Append(dst, progressVersion, p.state)
+	return snapshot.Append(dst, snapshot.Version, p.state)
 }
 
 // the same result as snapshot.Restore, but faster for many attempts
 func (p *Progress) UnmarshalBinary(data []byte) error {
-	c, read := snapshot.Codec{In: snapshot.NewReader("estimate: Progress", progressVersion, data)}, Progress{}
+	c, read := snapshot.Codec{In: snapshot.NewReader("estimate: Progress", snapshot.Version, data)}, Progress{}
 	read.state(&c)
 	err := c.In.Close()
 	if err == nil {
@@ -83,8 +79,8 @@ func (p *Progress) UnmarshalBinary(data []byte) error {
 }
 
 func (w *WrapUp) state(c *snapshot.Codec) {
-	counter(c, &w.n)
-	c.Amount(&w.seconds)
+	counter(c.Field(1, "ends"), &w.n)
+	c.Field(2, "seconds").Amount(&w.seconds)
 	c.Check(w.n > 0 || w.seconds == 0, "holds a mean without observations")
 }
 
@@ -92,10 +88,10 @@ func (w *WrapUp) state(c *snapshot.Codec) {
 // a snapshot into w. If data is not a snapshot of a WrapUp, UnmarshalBinary returns an error and leaves w
 // unchanged.
 func (w *WrapUp) AppendBinary(dst []byte) ([]byte, error) {
-	return snapshot.Append(dst, wrapUpVersion, w.state)
+	return snapshot.Append(dst, snapshot.Version, w.state)
 }
 func (w *WrapUp) UnmarshalBinary(data []byte) error {
-	return snapshot.Restore(data, wrapUpVersion, w, (*WrapUp).state)
+	return snapshot.Restore(data, snapshot.Version, w, (*WrapUp).state)
 }
 
 // counter writes a number of events to a snapshot, or reads it. The number is not negative and has no upper bound
@@ -107,23 +103,25 @@ func counter(c *snapshot.Codec, v *int) {
 }
 
 func (u *UnitTimes) state(c *snapshot.Codec) {
-	c.Number(&u.config.MinSamples, 0, math.MaxInt)
-	c.Amount(&u.config.Floor)
-	c.Bool(&u.config.FixedOverhead)
-	c.Bool(&u.config.KeepFirstWave)
-	c.Amount(&u.overhead)
-	c.Amount(&u.largest)
-	counter(c, &u.stale)
-	counter(c, &u.fitted)
-	snapshot.List(c, &u.samples, func(s *unitSample) { u.sample(c, s) })
-	places(c, &u.free, len(u.samples))
-	places(c, &u.first, len(u.samples))
-	c.Sum(&u.all.sum)
+	c.Field(1, "config").Fields(func() {
+		c.Field(1, "min-samples").Number(&u.config.MinSamples, 0, math.MaxInt)
+		c.Field(2, "floor").Amount(&u.config.Floor)
+		c.Field(3, "fixed-overhead").Bool(&u.config.FixedOverhead)
+		c.Field(4, "keep-first-wave").Bool(&u.config.KeepFirstWave)
+	})
+	c.Field(2, "overhead").Amount(&u.overhead)
+	c.Field(3, "largest").Amount(&u.largest)
+	counter(c.Field(4, "stale"), &u.stale)
+	counter(c.Field(5, "fitted"), &u.fitted)
+	snapshot.List(c.Field(6, "samples"), &u.samples, func(s *unitSample) { u.sample(c, s) })
+	places(c.Field(7, "free"), &u.free, len(u.samples))
+	places(c.Field(8, "first-wave"), &u.first, len(u.samples))
+	c.Field(9, "sum").Sum(&u.all.sum)
 	c.Check(!c.Reading() || u.placesFit(), "lists free places or first-wave samples that do not match the samples")
 	if c.Reading() {
 		c.Check(plausible(u.all.sum.High, u.sort()), "holds a sum that differs from the sum of its samples")
 	}
-	u.origin.state(c, u)
+	c.Field(10, "origin").Fields(func() { u.origin.state(c, u) })
 }
 
 // In a snapshot, the first byte of each sample says which fields follow.
@@ -214,16 +212,16 @@ func (u *UnitTimes) sort() (total float64) {
 // state writes the machines of the samples of u to a snapshot or reads them from it. After reading, state counts
 // again how many samples each machine has.
 func (o *origins) state(c *snapshot.Codec, u *UnitTimes) {
-	snapshot.List(c, &o.machines, func(m *origin) {
+	snapshot.List(c.Field(1, "machines"), &o.machines, func(m *origin) {
 		c.Number(&m.number, math.MinInt, math.MaxInt)
 		c.Amount(&m.factor)
 		c.Amount(&m.divisor)
 		c.Check(m.factor > 0 && m.divisor > 0, "holds a machine without a factor")
 	})
-	places(c, &o.machine, len(o.machines))
-	c.Real(&o.drift)
+	places(c.Field(2, "machine of each sample"), &o.machine, len(o.machines))
+	c.Field(3, "drift").Real(&o.drift)
 	c.Check(o.drift >= 0, "holds a negative drift")
-	counter(c, &o.updates)
+	counter(c.Field(4, "updates"), &o.updates)
 	c.Check(len(o.machine) <= len(u.samples), "holds more origins than samples")
 	known := u.config.Factors == nil || len(o.machine) == len(u.samples)
 	c.Check(known, "holds samples without a machine, and UnitTimes has Factors")
@@ -264,10 +262,10 @@ func (o *origins) state(c *snapshot.Codec, u *UnitTimes) {
 // of the length of data.
 func (u *UnitTimes) MarshalBinary() ([]byte, error) { return u.AppendBinary(nil) }
 func (u *UnitTimes) AppendBinary(dst []byte) ([]byte, error) {
-	return snapshot.Append(dst, unitTimesVersion, u.state)
+	return snapshot.Append(dst, snapshot.Version, u.state)
 }
 func (u *UnitTimes) UnmarshalBinary(data []byte) error {
 	own := u.config
 	fresh := UnitTimes{config: UnitTimesConfig{Prior: own.Prior, Factors: own.Factors}}
-	return snapshot.RestoreTo(fresh, data, unitTimesVersion, u, (*UnitTimes).state)
+	return snapshot.RestoreTo(fresh, data, snapshot.Version, u, (*UnitTimes).state)
 }

@@ -7,31 +7,27 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// Each snapshot begins with one byte, the version of its format.
-const (
-	lossesVersion = 4
-	burstsVersion = 2
-)
-
 // maxCount limits each number of outputs in a snapshot, so that sums of such numbers do not overflow.
 const maxCount = 1 << 56
 
 // state writes all fields to a snapshot or reads them from it.
 func (l *Losses) state(c *snapshot.Codec) {
 	l.config = l.Config()
-	c.Span(&l.config.Window)
-	c.Real(&l.config.Prior)
-	c.Real(&l.config.Weight)
+	c.Field(1, "config").Fields(func() {
+		c.Field(1, "window").Span(&l.config.Window)
+		c.Field(2, "prior").Real(&l.config.Prior)
+		c.Field(3, "weight").Real(&l.config.Weight)
+	})
 	if c.Valid(l.config == l.config.Effective(), l.config); !c.OK() {
 		return
 	}
-	c.Clock(&l.clock)
+	c.Field(2, "clock").Clock(&l.clock)
 	latest := int64(0)
 	if c.OK() {
 		latest = int64(l.clock.Since) / (int64(l.config.Window) / sixteenths)
 	}
-	l.cluster.state(c, latest)
-	snapshot.List(c, &l.machine, func(r *record) { r.state(c, latest) })
+	l.cluster.state(c.Field(3, "cluster"), latest)
+	snapshot.List(c.Field(4, "machines"), &l.machine, func(r *record) { r.state(c, latest) })
 }
 
 // state writes a record to a snapshot or reads it from it. latest is the number of the current sixteenth of the
@@ -56,25 +52,27 @@ func (r *record) state(c *snapshot.Codec, latest int64) {
 // snapshot, UnmarshalBinary returns an error and changes nothing.
 func (l *Losses) MarshalBinary() ([]byte, error) { return l.AppendBinary(nil) }
 func (l *Losses) AppendBinary(dst []byte) ([]byte, error) {
-	return snapshot.Append(dst, lossesVersion, l.state)
+	return snapshot.Append(dst, snapshot.Version, l.state)
 }
 func (l *Losses) UnmarshalBinary(data []byte) error {
-	return snapshot.Restore(data, lossesVersion, l, (*Losses).state)
+	return snapshot.Restore(data, snapshot.Version, l, (*Losses).state)
 }
 
 // state writes all fields to a snapshot or reads them from it.
 func (b *LossBursts) state(c *snapshot.Codec) {
 	b.config = b.Config()
-	c.Number(&b.config.Losses, Off, maxBurstLosses)
-	c.Span(&b.config.Window)
-	c.Real(&b.config.Prior)
-	c.Real(&b.config.Weight)
+	c.Field(1, "config").Fields(func() {
+		c.Field(1, "losses").Number(&b.config.Losses, Off, maxBurstLosses)
+		c.Field(2, "window").Span(&b.config.Window)
+		c.Field(3, "prior").Real(&b.config.Prior)
+		c.Field(4, "weight").Real(&b.config.Weight)
+	})
 	c.Valid(b.config == b.config.Effective(), b.config)
-	c.Clock(&b.clock)
-	c.Number(&b.wanted, 0, keepWanted)
-	c.Number(&b.lost, 0, b.wanted)
+	c.Field(2, "clock").Clock(&b.clock)
+	c.Field(3, "wanted").Number(&b.wanted, 0, keepWanted)
+	c.Field(4, "lost").Number(&b.lost, 0, b.wanted)
 	ring := max(b.config.Losses, 0)
-	machines := c.Size(len(b.next), 1+ring) // for each machine, the snapshot has one index and a ring of times
+	machines := c.Field(5, "machines").Size(len(b.next), 1+ring) // for each machine, the snapshot has one index and a ring of times
 	if c.Reading() {
 		b.next = make([]int, machines)
 	}
@@ -96,8 +94,8 @@ func (b *LossBursts) state(c *snapshot.Codec) {
 // snapshot. If data is no valid snapshot, UnmarshalBinary returns an error and changes nothing.
 func (b *LossBursts) MarshalBinary() ([]byte, error) { return b.AppendBinary(nil) }
 func (b *LossBursts) AppendBinary(dst []byte) ([]byte, error) {
-	return snapshot.Append(dst, burstsVersion, b.state)
+	return snapshot.Append(dst, snapshot.Version, b.state)
 }
 func (b *LossBursts) UnmarshalBinary(data []byte) error {
-	return snapshot.Restore(data, burstsVersion, b, (*LossBursts).state)
+	return snapshot.Restore(data, snapshot.Version, b, (*LossBursts).state)
 }

@@ -6,16 +6,13 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// encodingVersion is the version of the format, which is the first byte of an encoded sketch.
-const encodingVersion = 2
-
 // state writes the fields of a sketch or reads them.
 func (s *Sketch) state(c *snapshot.Codec) {
 	rows, partitions := uint64(len(s.rows)), uint64(s.partitions)
-	c.Uint(&rows)
-	c.Uint(&partitions)
-	c.Uint(&s.seed)
-	if c.In != nil {
+	c.Field(1, "rows").Uint(&rows)
+	c.Field(2, "partitions").Uint(&partitions)
+	c.Field(3, "seed").Uint(&s.seed)
+	if c.Field(4, "counters"); c.In != nil {
 		some, few := rows >= 1 && partitions >= 1, rows <= maxCells && partitions <= maxCells
 		c.Check(some && few && rows*partitions <= uint64(c.In.Len()), "has no counters, or fewer than it says")
 		if !c.OK() {
@@ -45,14 +42,14 @@ func (s *Sketch) state(c *snapshot.Codec) {
 	}
 }
 
-// MarshalBinary and AppendBinary return the sketch as bytes: a version byte, the number of rows, the number of
-// partitions, the seed, and the counters row after row. All numbers are unsigned varints. A checksum follows. The
-// error is always nil. Both calls take O(d p) for d rows and p partitions. UnmarshalBinary replaces s by an encoded
-// sketch. If data is no valid encoding, UnmarshalBinary returns an error and changes nothing.
+// MarshalBinary and AppendBinary return the sketch as bytes: the number of rows, the number of partitions, the seed,
+// and the counters row after row. The error is always nil. Both calls take O(d p) for d rows and p partitions.
+// UnmarshalBinary replaces s by an encoded sketch. If data is no valid encoding, UnmarshalBinary returns an error and
+// changes nothing.
 func (s *Sketch) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 func (s *Sketch) AppendBinary(dst []byte) ([]byte, error) {
-	return snapshot.Append(dst, encodingVersion, s.state)
+	return snapshot.Append(dst, snapshot.Version, s.state)
 }
 func (s *Sketch) UnmarshalBinary(data []byte) error {
-	return snapshot.Restore(data, encodingVersion, s, (*Sketch).state)
+	return snapshot.Restore(data, snapshot.Version, s, (*Sketch).state)
 }

@@ -8,25 +8,24 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// tableVersion is the first byte of a snapshot, which is the saved state of a WindowTable. A snapshot with another
-// first byte is refused.
-const tableVersion = 2
-
 func (w *WindowTable) state(c *snapshot.Codec) {
 	w.makeBins()
 	k := &w.config
-	snapshot.List(c, &k.Bins, func(size *int) { c.Number(size, 1, math.MaxInt) })
-	c.Share(&k.Contention)
-	c.Number(&k.MinSamples, 1, maxKeep)
-	c.Number(&k.Keep, 1, maxKeep)
 	pairing := int(k.Pairing)
-	c.Number(&pairing, 0, len(pairingNames)-1)
+	c.Field(1, "config").Fields(func() {
+		snapshot.List(c.Field(1, "bins"), &k.Bins, func(size *int) { c.Number(size, 1, math.MaxInt) })
+		c.Field(2, "contention").Share(&k.Contention)
+		c.Field(3, "min-samples").Number(&k.MinSamples, 1, maxKeep)
+		c.Field(4, "keep").Number(&k.Keep, 1, maxKeep)
+		c.Field(5, "pairing").Number(&pairing, 0, len(pairingNames)-1)
+	})
 	k.Pairing = Pairing(pairing)
 	c.Valid(k.Contention > 0, *k)
 	if c.Reading() {
 		*w = WindowTable{config: *k}
 		w.makeBins()
 	}
+	c.Field(2, "bins")
 	for i := range w.bins {
 		if c.OK() {
 			w.bins[i].state(c, k.Keep)
@@ -96,8 +95,8 @@ func transfers(c *snapshot.Codec, r *ring[transfer]) {
 // UnmarshalBinary returns an error and does not change w. Cost: O(n) for n samples.
 func (w *WindowTable) MarshalBinary() ([]byte, error) { return w.AppendBinary(nil) }
 func (w *WindowTable) AppendBinary(dst []byte) ([]byte, error) {
-	return snapshot.Append(dst, tableVersion, w.state)
+	return snapshot.Append(dst, snapshot.Version, w.state)
 }
 func (w *WindowTable) UnmarshalBinary(data []byte) error {
-	return snapshot.Restore(data, tableVersion, w, (*WindowTable).state)
+	return snapshot.Restore(data, snapshot.Version, w, (*WindowTable).state)
 }

@@ -7,20 +7,20 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-const regressorVersion, histogramVersion = 4, 2
-
 func (k *Regressor) state(c *snapshot.Codec) {
 	scaling := int(k.config.Scaling)
-	c.Number(&k.config.Dimensions, 1, maxDimensions)
-	c.Number(&k.config.Neighbours, 0, math.MaxInt)
-	c.Number(&k.config.Keep, 1, maxRuns)
-	c.Number(&scaling, 0, int(ScaleNone))
+	c.Field(1, "config").Fields(func() {
+		c.Field(1, "dimensions").Number(&k.config.Dimensions, 1, maxDimensions)
+		c.Field(2, "neighbours").Number(&k.config.Neighbours, 0, math.MaxInt)
+		c.Field(3, "keep").Number(&k.config.Keep, 1, maxRuns)
+		c.Field(4, "scaling").Number(&scaling, 0, int(ScaleNone))
+	})
 	if c.Valid(k.config == k.config.Effective(), k.config); !c.OK() {
 		return
 	}
-	c.Number(&k.oldest, 0, maxRuns)
-	c.Number(&k.added, 0, math.MaxInt/2)
-	c.Number(&k.measured, 0, math.MaxInt/2)
+	c.Field(2, "oldest").Number(&k.oldest, 0, maxRuns)
+	c.Field(3, "added").Number(&k.added, 0, math.MaxInt/2)
+	c.Field(4, "measured").Number(&k.measured, 0, math.MaxInt/2)
 	k.config.Scaling = Scaling(scaling)
 	dimensions := k.config.Dimensions
 	if c.Reading() {
@@ -31,10 +31,11 @@ func (k *Regressor) state(c *snapshot.Codec) {
 		fresh.oldest, fresh.added, fresh.measured = k.oldest, k.added, k.measured
 		*k = *fresh
 	}
+	c.Field(5, "scales")
 	for i := range k.inverse {
 		c.Amount(&k.inverse[i])
 	}
-	n := c.Size(len(k.y), 8*(1+dimensions))
+	n := c.Field(6, "runs").Size(len(k.y), 8*(1+dimensions))
 	whole := n == k.config.Keep
 	c.Check(n <= k.config.Keep && n <= k.added && (whole || n == k.added), "counts more or fewer runs than it holds")
 	c.Check(k.oldest == 0 || whole && k.oldest < n, "begins with a run that it does not hold")
@@ -67,16 +68,16 @@ func (k *Regressor) state(c *snapshot.Codec) {
 // the length of data.
 func (k *Regressor) MarshalBinary() ([]byte, error) { return k.AppendBinary(nil) }
 func (k *Regressor) AppendBinary(dst []byte) ([]byte, error) {
-	return snapshot.Append(dst, regressorVersion, k.state)
+	return snapshot.Append(dst, snapshot.Version, k.state)
 }
 func (k *Regressor) UnmarshalBinary(data []byte) error {
-	return snapshot.Restore(data, regressorVersion, k, (*Regressor).state)
+	return snapshot.Restore(data, snapshot.Version, k, (*Regressor).state)
 }
 
 func (h *Histogram) state(c *snapshot.Codec) {
-	c.Real(&h.config.Low)
-	c.Real(&h.config.High)
-	h.config.Bins = c.Size(len(h.bins), 1)
+	c.Field(1, "low").Real(&h.config.Low)
+	c.Field(2, "high").Real(&h.config.High)
+	h.config.Bins = c.Field(3, "bins").Size(len(h.bins), 1)
 	c.Check(h.config.Bins > 0, "has no bins")
 	c.Valid(true, h.config)
 	if c.Reading() {
@@ -102,8 +103,8 @@ func (h *Histogram) state(c *snapshot.Codec) {
 // O(bins). The memory of UnmarshalBinary is bounded by a multiple of the length of data.
 func (h *Histogram) MarshalBinary() ([]byte, error) { return h.AppendBinary(nil) }
 func (h *Histogram) AppendBinary(dst []byte) ([]byte, error) {
-	return snapshot.Append(dst, histogramVersion, h.state)
+	return snapshot.Append(dst, snapshot.Version, h.state)
 }
 func (h *Histogram) UnmarshalBinary(data []byte) error {
-	return snapshot.Restore(data, histogramVersion, h, (*Histogram).state)
+	return snapshot.Restore(data, snapshot.Version, h, (*Histogram).state)
 }

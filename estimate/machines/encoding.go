@@ -9,15 +9,13 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-const version = 4
-
 // AppendBinary appends a snapshot of the record to dst: the version of the format, the configuration, the clock,
 // and the machines. The machines are in the order of their latest event, oldest first. AppendBinary never fails. It
 // takes O(m) for m machines, and a machine needs up to 400 bytes.
 func (r *Record) AppendBinary(dst []byte) ([]byte, error) {
 	r.begin()
 	r.settle()
-	return snapshot.Append(dst, version, r.state)
+	return snapshot.Append(dst, snapshot.Version, r.state)
 }
 
 // MarshalBinary returns a snapshot; see [Record.AppendBinary].
@@ -28,29 +26,29 @@ func (r *Record) MarshalBinary() ([]byte, error) { return r.AppendBinary(nil) }
 // error and leaves r unchanged. UnmarshalBinary takes O(m log m) for m machines. Its memory is bounded by a
 // multiple of the length of data.
 func (r *Record) UnmarshalBinary(data []byte) error {
-	return snapshot.Restore(data, version, r, (*Record).state)
+	return snapshot.Restore(data, snapshot.Version, r, (*Record).state)
 }
 
 func (r *Record) state(c *snapshot.Codec) {
-	r.config.state(c)
+	c.Field(1, "config").Fields(func() { r.config.state(c) })
 	if c.Reading() {
 		r.begin()
 	}
 	if !c.OK() {
 		return
 	}
-	c.Clock(&r.clock)
-	r.fleet.origins.State(c)
-	snapshot.List(c, &r.classes, func(class *classRecord) { c.Amount(&class.base) })
+	c.Field(2, "clock").Clock(&r.clock)
+	r.fleet.origins.State(c.Field(3, "origins"))
+	snapshot.List(c.Field(4, "classes"), &r.classes, func(class *classRecord) { c.Amount(&class.base) })
 	if c.Check(len(r.classes) >= 1 && len(r.classes) <= maxClasses, "holds a number of classes out of range"); !c.OK() {
 		return
 	}
 	r.stateMachines(c)
-	c.Sum(&r.ended)
-	c.Sum(&r.failed)
-	snapshot.Small(c, &r.members, 0, math.MaxUint16)
-	c.Bool(&r.progress.used)
-	c.Span(&r.progress.halved)
+	c.Field(6, "ended").Sum(&r.ended)
+	c.Field(7, "failed").Sum(&r.failed)
+	snapshot.Small(c.Field(8, "members"), &r.members, 0, math.MaxUint16)
+	c.Field(9, "progress-used").Bool(&r.progress.used)
+	c.Field(10, "progress-halved").Span(&r.progress.halved)
 	inTime(c, r, r.progress.halved)
 	if !c.Reading() {
 		return
@@ -66,13 +64,14 @@ func (r *Record) state(c *snapshot.Codec) {
 }
 
 func (c *Config) state(to *snapshot.Codec) {
-	to.Duration(&c.HalfLife)
-	for _, x := range [...]*float64{&c.Trust, &c.Limit, &c.SlowFactor, &c.MaxShare} {
-		to.Amount(x)
-	}
-	to.Number(&c.MaxMachines, 1, maxMachines)
-	to.Text(&c.Origin)
-	to.Duration(&c.MaxSkew)
+	to.Field(1, "half-life").Duration(&c.HalfLife)
+	to.Field(2, "trust").Amount(&c.Trust)
+	to.Field(3, "limit").Amount(&c.Limit)
+	to.Field(4, "slow-factor").Amount(&c.SlowFactor)
+	to.Field(5, "max-share").Amount(&c.MaxShare)
+	to.Field(6, "max-machines").Number(&c.MaxMachines, 1, maxMachines)
+	to.Field(7, "origin").Text(&c.Origin)
+	to.Field(8, "max-skew").Duration(&c.MaxSkew)
 	to.Valid(*c == c.Effective(), c)
 }
 
@@ -84,7 +83,7 @@ func inTime(c *snapshot.Codec, r *Record, at time.Duration) {
 // stateMachines writes the machines to a snapshot or reads them from it, in the order of their latest event. For
 // each machine the snapshot also says whether it is in the list of flagged machines, and where.
 func (r *Record) stateMachines(c *snapshot.Codec) {
-	n := c.Size(r.Len(), 1)
+	n := c.Field(5, "machines").Size(r.Len(), 1)
 	c.Check(n <= r.config.MaxMachines, "holds more machines than MaxMachines")
 	if c.In == nil {
 		for i := r.oldest; i != none; i = r.machines[i].newer {

@@ -6,15 +6,10 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// snapshotVersion is the version of the format of the snapshots of a shape and of a trail.
-const snapshotVersion = 2
-
 // AppendBinary appends a snapshot of the shape to dst. The snapshot does not contain the shape of the kind (of all
 // phases that do the same work). AppendBinary never fails. O(1), about 1 kB.
 func (s *Shape) AppendBinary(dst []byte) ([]byte, error) {
-	c := snapshot.Codec{Dst: append(dst, snapshotVersion)}
-	s.code(&c)
-	return snapshot.Seal(c.Dst, len(dst)), nil
+	return snapshot.Append(dst, snapshot.Version, s.code)
 }
 
 // MarshalBinary returns a snapshot of the shape; see [Shape.AppendBinary].
@@ -23,30 +18,26 @@ func (s *Shape) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 // UnmarshalBinary sets the shape from a snapshot. If s was made by [Shape.Phase], the shape of its kind continues to
 // learn from s. If data is not a snapshot, UnmarshalBinary returns an error and changes nothing. O(1).
 func (s *Shape) UnmarshalBinary(data []byte) error {
-	c := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Shape", snapshotVersion, data)}
-	read := Shape{kind: s.kind}
-	read.code(&c)
-	if err := c.In.Close(); err != nil {
-		return err
-	}
-	*s = read
-	return nil
+	return snapshot.RestoreTo(Shape{kind: s.kind}, data, snapshot.Version, s, (*Shape).code)
 }
 
 // code encodes the shape into the codec, or decodes the shape from the codec, depending on the direction of the
 // codec.
 func (s *Shape) code(c *snapshot.Codec) {
+	c.Field(1, "offsets")
 	for k := 1; k < Parts; k++ {
 		c.Real(&s.offsets[k])
 		c.Check(s.offsets[k] >= -1 && s.offsets[k] <= 1, "holds an offset outside [-1, 1]")
 	}
-	c.Amount(&s.attempts)
+	c.Field(2, "attempts").Amount(&s.attempts)
 	c.Check(s.attempts <= shapeMemory, "counts more than 50 attempts in the mean shape")
-	c.Bool(&s.bent)
-	c.Number(&s.finished, 0, snapshot.Any)
+	c.Field(3, "bent").Bool(&s.bent)
+	c.Field(4, "finished").Number(&s.finished, 0, snapshot.Any)
+	c.Field(5, "places")
 	for k := range s.places {
 		snapshot.Small(c, &s.places[k], 0, math.MaxInt32)
 	}
+	c.Field(6, "errors")
 	errors := [Parts + 1]ring{}
 	if s.errors != nil {
 		errors = *s.errors
@@ -66,15 +57,13 @@ func (s *Shape) code(c *snapshot.Codec) {
 
 // AppendBinary appends a snapshot of the trail to dst. It never fails. O(1), at most 50 bytes.
 func (t *Trail) AppendBinary(dst []byte) ([]byte, error) {
-	c := snapshot.Codec{Dst: append(dst, snapshotVersion)}
-	t.code(&c)
-	return snapshot.Seal(c.Dst, len(dst)), nil
+	return snapshot.Append(dst, snapshot.Version, t.code)
 }
 
 // UnmarshalBinary sets the trail from a snapshot. If data is not a snapshot, UnmarshalBinary returns an error and
 // changes nothing. O(1).
 func (t *Trail) UnmarshalBinary(data []byte) error {
-	c := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Trail", snapshotVersion, data)}
+	c := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Trail", snapshot.Version, data)}
 	var read Trail
 	read.code(&c)
 	if err := c.In.Close(); err != nil {
@@ -87,7 +76,7 @@ func (t *Trail) UnmarshalBinary(data []byte) error {
 // code encodes the trail into the codec, or decodes the trail from the codec, depending on the direction of the
 // codec.
 func (t *Trail) code(c *snapshot.Codec) {
-	snapshot.Small(c, &t.n, 0, Parts)
+	snapshot.Small(c.Field(1, "trail"), &t.n, 0, Parts)
 	for i := range t.n {
 		snapshot.Small(c, &t.passed[i], 0, math.MaxUint16)
 	}
@@ -96,25 +85,18 @@ func (t *Trail) code(c *snapshot.Codec) {
 	c.Check(t.done <= 1, "has done more than its whole work")
 }
 
-// curveVersion is the version of the format of the snapshots of a curve.
-const curveVersion = 3
-
 // AppendBinary appends a snapshot of the curve to dst. The snapshot contains the values since the latest Reset. A
 // curve that is restored from it is fitted to all these values. AppendBinary never fails. O(n), 9 bytes for each
 // value.
 func (c *Curve) AppendBinary(dst []byte) ([]byte, error) {
-	out := snapshot.Codec{Dst: append(dst, curveVersion)}
-	c.code(&out)
-	return snapshot.Seal(out.Dst, len(dst)), nil
+	return snapshot.Append(dst, snapshot.Version, c.code)
 }
 
 // UnmarshalBinary sets the curve from a snapshot, and calls Fit. If data is not a snapshot, UnmarshalBinary returns
 // an error and changes nothing. O(n log n).
 func (c *Curve) UnmarshalBinary(data []byte) error {
-	in := snapshot.Codec{In: snapshot.NewReader("estimate/survival: Curve", curveVersion, data)}
 	var read Curve
-	read.code(&in)
-	if err := in.In.Close(); err != nil {
+	if err := snapshot.Restore(data, snapshot.Version, &read, (*Curve).code); err != nil {
 		return err
 	}
 	// Fit adds 1 to the number of fits. From the new number, a Without that was set on the old curve sees that it
@@ -128,8 +110,8 @@ func (c *Curve) UnmarshalBinary(data []byte) error {
 // code encodes the curve into the codec, or decodes the curve from the codec, depending on the direction of the
 // codec.
 func (c *Curve) code(to *snapshot.Codec) {
-	to.Bool(&c.Silent)
-	snapshot.List(to, &c.values, func(v *value) {
+	to.Field(1, "silent").Bool(&c.Silent)
+	snapshot.List(to.Field(2, "values"), &c.values, func(v *value) {
 		x, ended := v.x(), v.ended()
 		to.Amount(&x)
 		to.Bool(&ended)

@@ -40,6 +40,10 @@ func TestRestoredShapeTrailAndCurveAnswerAsBefore(t *testing.T) {
 	require.NoError(t, refitted.UnmarshalBinary(data))
 	snapshottest.Flips(t, data, new(survival.Curve).UnmarshalBinary)
 
+	snapshottest.Kept(t, "shape", s)
+	snapshottest.Kept(t, "trail", &trail)
+	snapshottest.Kept(t, "curve", &curve)
+
 	p := survival.Prediction{Age: 30, Total: 400, Stage: 4}
 	var before, after survival.Outlook
 	require.True(t, s.Outlook(&before, p, &curve))
@@ -59,7 +63,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	data, _ = times.AppendBinary(nil)
 	f.Add(snapshottest.Body(data))
-	f.Add([]byte{2, 255, 255, 255, 255, 255, 255, 255, 255, 1})
+	f.Add([]byte{snapshot.Version, 2, 255, 255, 255, 255, 255, 255, 255, 255, 1})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		data = snapshot.Seal(data, 0)
 		s := new(survival.Shape)

@@ -10,21 +10,19 @@ import (
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
-// snapshotVersion is the first byte of a snapshot, which is the saved state of a Preemptor. A snapshot with
-// another first byte is refused.
-const snapshotVersion = 2
-
 // state encodes or decodes the fields of p that a snapshot contains. The codec c knows which of the two it does.
 func (p *Preemptor) state(c *snapshot.Codec) {
 	pools := uint64(len(p.watch))
-	c.Uint(&pools)
+	c.Field(1, "number of pools").Uint(&pools)
 	if n := uint64(len(p.watch)); pools != n {
 		c.Check(false, fmt.Sprintf("has %d pools, want %d", pools, n))
 	}
-	c.Clock(&p.clock)
+	c.Field(2, "clock").Clock(&p.clock)
+	c.Field(3, "turns")
 	for i := range p.plan.turns {
 		c.Number(&p.plan.turns[i], 0, len(p.watch))
 	}
+	c.Field(4, "pools")
 	for i := range p.watch {
 		w := &p.watch[i]
 		instant(c, &w.starvesMin, &w.minSince, p.clock.Since)
@@ -54,7 +52,7 @@ func instant(c *snapshot.Codec, ok *bool, at *time.Duration, latest time.Duratio
 // after UnmarshalBinary.
 func (p *Preemptor) MarshalBinary() ([]byte, error) { return p.AppendBinary(nil) }
 func (p *Preemptor) AppendBinary(dst []byte) ([]byte, error) {
-	return snapshot.Append(dst, snapshotVersion, p.state)
+	return snapshot.Append(dst, snapshot.Version, p.state)
 }
 
 // UnmarshalBinary restores the state from a snapshot. The snapshot must come from a Preemptor with the same pools
@@ -63,5 +61,5 @@ func (p *Preemptor) AppendBinary(dst []byte) ([]byte, error) {
 func (p *Preemptor) UnmarshalBinary(data []byte) error {
 	fresh := *p
 	fresh.watch = slices.Clone(p.watch)
-	return snapshot.RestoreTo(fresh, data, snapshotVersion, p, (*Preemptor).state)
+	return snapshot.RestoreTo(fresh, data, snapshot.Version, p, (*Preemptor).state)
 }

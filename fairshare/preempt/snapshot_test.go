@@ -63,11 +63,37 @@ func TestSnapshotsOfOthersAreRefused(t *testing.T) {
 	two, _ := watched(t, make([]fairshare.Pool, 2), 0, Config{})
 	data, err := three.MarshalBinary()
 	require.NoError(t, err)
-	assert.EqualError(t, two.UnmarshalBinary(data), "fairshare/preempt: Preemptor: snapshot: has 3 pools, want 2")
+	assert.EqualError(t, two.UnmarshalBinary(data), "fairshare/preempt: Preemptor: snapshot: field 1 (number of pools): has 3 pools, want 2")
 	snapshottest.Flips(t, data, three.UnmarshalBinary)
 	for _, bad := range [][]byte{nil, {0}, {2, 3}, data[:len(data)-1], append(data, 0)} {
 		assert.ErrorContains(t, three.UnmarshalBinary(bad), "fairshare/preempt: ")
 	}
+}
+
+// Every release reads the snapshots of the releases before it.
+func TestCommittedSnapshotsAreRead(t *testing.T) {
+	pools := []fairshare.Pool{{}, {Parent: fairshare.Under(0), Demand: 5}, {Demand: 5, Min: 2}}
+	fresh := func() *Preemptor {
+		tree, err := fairshare.New(pools, fairshare.Policy{})
+		require.NoError(t, err)
+		p, err := New(tree, Config{})
+		require.NoError(t, err)
+		return p
+	}
+	p := fresh()
+	shares, err := fairshare.Shares(pools, 6)
+	require.NoError(t, err)
+	require.NoError(t, p.Observe(time.Unix(9, 5), shares, []int64{0, 5, 1}))
+	p.SetWaiting(2, Waiting{Units: 2, OneMachine: true})
+	data, err := p.MarshalBinary()
+	require.NoError(t, err)
+	snapshottest.KeptBy(t, "preemptor", data, func(data []byte) ([]byte, error) {
+		restored := fresh()
+		if err := restored.UnmarshalBinary(data); err != nil {
+			return nil, err
+		}
+		return restored.MarshalBinary()
+	})
 }
 
 // FuzzUnmarshal reads arbitrary bytes. The result must be an error that changes nothing, or a Preemptor that works.
@@ -88,7 +114,7 @@ func FuzzUnmarshal(f *testing.F) {
 	data, err := s.MarshalBinary()
 	require.NoError(f, err)
 	f.Add(snapshottest.Body(data))
-	f.Add([]byte{2, 3, 1, 0, 0, 0, 0})
+	f.Add([]byte{snapshot.Version, 2, 1, 3})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := fresh(t)
 		before, err := s.MarshalBinary()

@@ -111,9 +111,9 @@ func (f Form[T]) bytes(fact T) []byte {
 // observation may have.
 func (l *List[T]) State(f Form[T], c *snapshot.Codec, by time.Duration) {
 	l.sort(f)
-	l.origins.State(c)
+	l.origins.State(c.Field(1, "origins"))
 	last := time.Duration(0)
-	snapshot.List(c, &l.seen, func(v *Observation[T]) {
+	snapshot.List(c.Field(2, "observations"), &l.seen, func(v *Observation[T]) {
 		c.Duration(&v.At)
 		c.Check(v.At >= last && v.At <= by, "holds an observation that is out of order or in the future")
 		last = v.At

@@ -14,6 +14,9 @@ type Codec struct {
 	Dst []byte
 	In  *Reader // nil if the Codec writes
 
+	// While the Codec writes a field: the places of the field's tag and of its content in Dst; 0 if no field is open.
+	tag, open int
+
 	part []byte // scratch memory: the snapshot of a part of the state, with its checksum
 }
 
@@ -22,6 +25,7 @@ type Codec struct {
 func Append(dst []byte, version byte, fields func(*Codec)) ([]byte, error) {
 	c := Codec{Dst: append(dst, version)}
 	fields(&c)
+	c.end()
 	return Seal(c.Dst, len(dst)), nil
 }
 
@@ -75,19 +79,9 @@ func (c *Codec) Part(p State) {
 		c.block(c.part[:len(c.part)-checksumSize])
 		return
 	}
-	c.unmarshal(p, c.block(nil))
-}
-
-// Last writes or reads the last part of a snapshot, as [Codec.Part] does. When it reads, it changes the part only
-// if there was no fault before. So the caller may pass a part that is in use.
-func (c *Codec) Last(p State) {
-	if c.In == nil {
-		c.Part(p)
-		return
-	}
-	block := c.block(nil)
-	if err := c.In.Close(); err == nil {
-		c.unmarshal(p, block)
+	if block := c.block(nil); c.OK() {
+		c.part = Seal(append(c.part[:0], block...), 0)
+		c.In.Fail(p.UnmarshalBinary(c.part))
 	}
 }
 
@@ -104,11 +98,11 @@ func (c *Codec) block(b []byte) []byte {
 	return b
 }
 
-// unmarshal reads a part of the state from a block. The block has no checksum, so unmarshal adds it before the part
-// reads the block.
-func (c *Codec) unmarshal(p State, block []byte) {
+// unmarshal reads a part of the state from its fields. They have no version and no checksum, so unmarshal adds both
+// before the part reads the fields.
+func (c *Codec) unmarshal(p State, fields []byte) {
 	if c.In.OK() {
-		c.part = Seal(append(c.part[:0], block...), 0)
+		c.part = Seal(append(append(c.part[:0], Version), fields...), 0)
 		if err := p.UnmarshalBinary(c.part); err != nil {
 			c.In.Fail(err)
 		}

@@ -1,12 +1,14 @@
 // Package snapshot saves and restores the state of all packages in the same form: one byte for the version, then
-// the fields, then a checksum of both.
+// numbered fields, then a checksum of both.
 //
-//	data, err := snapshot.Append(nil, version, state.fields)
-//	err = snapshot.Restore(data, version, &state, (*State).fields)
+//	data, err := snapshot.Append(nil, snapshot.Version, state.fields)
+//	err = snapshot.Restore(data, snapshot.Version, &state, (*State).fields)
 //
-// Whole numbers are varints, floats are their eight bytes, and times are seconds and nanoseconds since 1970. A
-// [Codec] writes the fields or reads them. A snapshot contains the state and nothing else, so equal states give
-// equal bytes.
+// A [Codec] writes the fields or reads them. A field is its number, the number of its bytes, and its values; see
+// [Codec.Field]. So a release reads the snapshots of other releases: it skips the fields that it does not know, and
+// says what a field is that an older release has not written. Whole numbers are varints, floats are their four or eight
+// bytes, and times are seconds and nanoseconds since 1970. A snapshot contains the state and nothing else, so equal
+// states give equal bytes.
 package snapshot
 
 import (
@@ -14,7 +16,13 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
+	"strings"
 )
+
+// Version is the first byte of each snapshot: the version of the form that all snapshots have, plus 128. It changes only
+// if a reader cannot skip what it does not know. Snapshots without numbered fields begin with a byte below 128.
+const Version = 128 + 1
 
 // checksumSize is the number of bytes that [Seal] appends.
 const checksumSize = crc32.Size
@@ -35,8 +43,15 @@ func checksum(data []byte) uint32 { return crc32.Checksum(data, crc32.MakeTable(
 // well.
 type Reader struct {
 	name string
-	rest []byte
+	rest []byte // the content of the open field that was not yet read; without fields, all values that were not read
 	err  error
+
+	numbered bool   // the input has fields, and rest is the content of the open one
+	after    []byte // the fields behind the open one, at the same level
+	last     uint64 // the number of the latest field of this level
+	nested   bool   // the open field has fields itself
+	at       step   // the open field
+	outer    []step // the fields around it
 }
 
 // NewReader returns a Reader of a snapshot to which [Seal] has added a checksum. The first byte of data must be
@@ -64,9 +79,22 @@ func sealed(data []byte) bool {
 // Fail stores a fault that the decoder has found, unless there was a fault before.
 func (r *Reader) Fail(err error) {
 	if r.err == nil && err != nil {
-		r.err = fmt.Errorf("%s: snapshot: %w", r.name, err)
-		r.rest = nil
+		r.err = fmt.Errorf("%s: snapshot: %s%w", r.name, r.place(), err)
+		r.rest, r.after = nil, nil
 	}
+}
+
+// place returns the number and the name of the open field, for an error: for example, "field 3.1 (fleet.slots): ".
+func (r *Reader) place() string {
+	if r.at.number == 0 {
+		return ""
+	}
+	var numbers, names strings.Builder
+	for _, s := range r.outer {
+		fmt.Fprintf(&numbers, "%d.", s.number)
+		fmt.Fprintf(&names, "%s.", s.name)
+	}
+	return fmt.Sprintf("field %s%d (%s%s): ", &numbers, r.at.number, &names, r.at.name)
 }
 
 // Check stores a fault with the given text if ok is false.
@@ -79,27 +107,13 @@ func (r *Reader) Check(ok bool, fault string) {
 // OK reports whether there was no fault so far. A loop over many items should stop if OK returns false.
 func (r *Reader) OK() bool { return r.err == nil }
 
-// Close returns the first fault, or nil. Bytes that were not read are a fault.
+// Close returns the first fault, or nil. Values that were not read are a fault. Fields that were not read are none.
 func (r *Reader) Close() error {
-	if len(r.rest) > 0 {
-		r.Fail(fmt.Errorf("has %d bytes too many", len(r.rest)))
-	}
+	r.seek(math.MaxUint64, "")
 	return r.err
 }
 
-// Len returns the number of bytes that were not yet read.
-func (r *Reader) Len() int { return len(r.rest) }
+// Len returns the number of bytes that were not yet read at this level.
+func (r *Reader) Len() int { return len(r.rest) + len(r.after) }
 
 const early = "ends early or holds a number out of range"
-
-// took skips a varint of the given number of bytes, and reports whether the varint was valid. A size of 0 or less
-// means that the varint had no end. If the last byte of a longer varint is 0, the varint has more bytes than
-// necessary.
-func (r *Reader) took(size int) bool {
-	if size <= 0 || size > 1 && r.rest[size-1] == 0 {
-		r.Check(false, early)
-		return false
-	}
-	r.rest = r.rest[size:]
-	return true
-}

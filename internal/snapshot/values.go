@@ -16,10 +16,7 @@ func (c *Codec) Uint(v *uint64) {
 		c.Dst = binary.AppendUvarint(c.Dst, *v)
 		return
 	}
-	n, size := binary.Uvarint(c.In.rest)
-	if *v = 0; c.In.took(size) {
-		*v = n
-	}
+	*v = c.In.uvarint()
 }
 
 // Int writes or reads a number that may be negative, as a varint.
@@ -33,10 +30,8 @@ func (c *Codec) Int(v *int64) {
 		*v, c.In.rest = int64(rest[0]>>1)^-int64(rest[0]&1), rest[1:]
 		return
 	}
-	n, size := binary.Varint(c.In.rest)
-	if *v = 0; c.In.took(size) {
-		*v = n
-	}
+	n := c.In.uvarint()
+	*v = int64(n>>1) ^ -int64(n&1)
 }
 
 // Real writes or reads a float with all its bits. NaN is a fault.
@@ -51,6 +46,23 @@ func (c *Codec) Real(v *float64) {
 		c.In.rest = c.In.rest[8:]
 	}
 	if *v = math.Float64frombits(bits); math.IsNaN(*v) {
+		c.Check(false, "holds NaN")
+		*v = 0
+	}
+}
+
+// Real32 writes or reads a float of 32 bits. NaN is a fault.
+func (c *Codec) Real32(v *float32) {
+	if c.In == nil {
+		c.Dst = binary.LittleEndian.AppendUint32(c.Dst, math.Float32bits(*v))
+		return
+	}
+	bits := uint32(0)
+	if c.Check(len(c.In.rest) >= 4, early); c.OK() {
+		bits = binary.LittleEndian.Uint32(c.In.rest)
+		c.In.rest = c.In.rest[4:]
+	}
+	if *v = math.Float32frombits(bits); *v != *v {
 		c.Check(false, "holds NaN")
 		*v = 0
 	}
@@ -118,10 +130,10 @@ func (c *Codec) Amount(v *float64) {
 
 // Amount32 writes or reads a number that is finite and not negative.
 func (c *Codec) Amount32(v *float32) {
-	wide := float64(*v)
-	c.Amount(&wide)
-	c.expect(&wide, num.Finite(float64(float32(wide))), "a finite amount of 32 bits")
-	*v = float32(wide)
+	if c.Real32(v); c.In != nil && !(*v >= 0 && *v <= math.MaxFloat32) {
+		c.In.Fail(fmt.Errorf("holds %v where a finite amount is expected", *v))
+		*v = 0
+	}
 }
 
 // Sum writes or reads a running sum. Both of its parts must be finite.

@@ -226,15 +226,12 @@ func (m *Machines) List() []Machine {
 	return list
 }
 
-// machinesVersion is the version of the format of the snapshots of Machines.
-const machinesVersion = 7
-
 // AppendBinary appends a snapshot of the machines to dst. The snapshot contains the record of machines, unless
 // MachinesConfig.Record supplied it. The snapshot does not contain how many attempts run on each machine; that
 // follows from the snapshots of the phases. AppendBinary never fails. O(machines).
 func (m *Machines) AppendBinary(dst []byte) ([]byte, error) {
 	m.fill()
-	return snapshot.Append(dst, machinesVersion, m.code)
+	return snapshot.Append(dst, snapshot.Version, m.code)
 }
 
 // MarshalBinary returns a snapshot of the machines; see [Machines.AppendBinary].
@@ -246,15 +243,14 @@ func (m *Machines) MarshalBinary() ([]byte, error) { return m.AppendBinary(nil) 
 func (m *Machines) UnmarshalBinary(data []byte) error {
 	read := Machines{record: m.record}
 	read.fill()
-	return snapshot.RestoreTo(read, data, machinesVersion, m, (*Machines).code)
+	return snapshot.RestoreTo(read, data, snapshot.Version, m, (*Machines).code)
 }
 
 // code encodes the machines into the codec, or decodes the machines from the codec.
 func (m *Machines) code(c *snapshot.Codec) {
-	m.set.Code(c, m.check)
+	c.Field(1, "set").Fields(func() { m.set.Code(c, m.check) })
 	record, own := m.record.(snapshot.State)
-	written := own
-	c.Bool(&written)
+	written := c.Has(2, "record", own)
 	c.Check(written == own, "has a record of machines from the caller where Machines have their own, or the reverse")
 	// The record is decoded last, because it is changed in place and nothing may fail after that.
 	if written && own {

@@ -306,23 +306,35 @@ func BenchmarkNextRefused(b *testing.B) {
 	}
 }
 
-// BenchmarkRestore takes a snapshot of a phase in which half the tasks have finished, and restores it.
-func BenchmarkRestore(b *testing.B) {
-	for _, tasks := range []int{10_000, 1_000_000} {
-		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
-			tr, err := tracker.New(tracker.Config{Tasks: tasks, Slots: 1000, Interval: 10 * time.Second})
-			require.NoError(b, err)
-			for i := range tasks / 2 {
-				now := start.Add(time.Duration(i) * time.Second)
-				tr.Start(now, i, i%1000)
-				tr.Report(now, i, 0, tracker.Report{Done: 0.5})
-				if i >= 1000 {
-					tr.Finish(now, i-1000, 0)
-				}
+// BenchmarkSnapshot saves and restores phases in which half the tasks have finished, or all tasks run. It reports the
+// bytes of a snapshot for each task.
+func BenchmarkSnapshot(b *testing.B) {
+	for _, c := range []struct {
+		name    string
+		tasks   int
+		running int
+	}{{"half", 10_000, 1000}, {"half", 1_000_000, 1000}, {"all", 1_000_000, 1_000_000}} {
+		tr, err := tracker.New(tracker.Config{Tasks: c.tasks, Slots: c.running, Interval: 10 * time.Second})
+		require.NoError(b, err)
+		for i := range max(c.tasks/2, c.running) {
+			now := start.Add(time.Duration(i) * 10 * time.Millisecond)
+			tr.Start(now, i, i%1000)
+			tr.Report(now.Add(5*time.Millisecond), i, 0, tracker.Report{Done: 0.125})
+			if i >= c.running {
+				tr.Finish(now, i-c.running, 0)
 			}
-			text, err := tr.MarshalBinary()
-			require.NoError(b, err)
-			b.SetBytes(int64(len(text)))
+		}
+		text, err := tr.MarshalBinary()
+		require.NoError(b, err)
+		name := fmt.Sprintf("%s/tasks=%d", c.name, c.tasks)
+		b.Run("save/"+name, func(b *testing.B) {
+			b.ReportMetric(float64(len(text))/float64(c.tasks), "bytes/task")
+			b.ReportAllocs()
+			for b.Loop() {
+				text, _ = tr.AppendBinary(text[:0])
+			}
+		})
+		b.Run("restore/"+name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := tracker.Restore(tracker.Config{}, text); err != nil {

@@ -190,12 +190,10 @@ func (budget *Budget) SlotsChanged(by int) {
 	}
 }
 
-const budgetVersion = 2
-
 // AppendBinary appends a snapshot of the budget and its configuration to dst. It never fails. O(1).
 func (budget *Budget) AppendBinary(dst []byte) ([]byte, error) {
 	budget.fill()
-	return snapshot.Append(dst, budgetVersion, budget.code)
+	return snapshot.Append(dst, snapshot.Version, budget.code)
 }
 
 // MarshalBinary returns a snapshot of the budget; see [Budget.AppendBinary].
@@ -204,16 +202,18 @@ func (budget *Budget) MarshalBinary() ([]byte, error) { return budget.AppendBina
 // UnmarshalBinary sets the budget to the state of a snapshot. If data is not a snapshot of a budget, it returns an
 // error and does not change the budget. O(1).
 func (budget *Budget) UnmarshalBinary(data []byte) error {
-	return snapshot.RestoreTo(Budget{filled: true}, data, budgetVersion, budget, (*Budget).code)
+	return snapshot.RestoreTo(Budget{filled: true}, data, snapshot.Version, budget, (*Budget).code)
 }
 
 func (budget *Budget) code(c *snapshot.Codec) {
-	c.Number(&budget.config.Slots, 0, snapshot.Any)
-	c.Real(&budget.config.Share)
-	c.Real(&budget.config.Rate)
-	c.Number(&budget.config.Floor, restart.Off, snapshot.Any)
+	c.Field(1, "config").Fields(func() {
+		c.Field(1, "slots").Number(&budget.config.Slots, 0, snapshot.Any)
+		c.Field(2, "share").Real(&budget.config.Share)
+		c.Field(3, "rate").Real(&budget.config.Rate)
+		c.Field(4, "floor").Number(&budget.config.Floor, restart.Off, snapshot.Any)
+	})
 	c.Valid(true, budget.config)
-	c.Number(&budget.slots, 0, snapshot.Any)
-	c.Number(&budget.running, 0, snapshot.Any)
-	c.Amount(&budget.allowance)
+	c.Field(2, "slots").Number(&budget.slots, 0, snapshot.Any)
+	c.Field(3, "running").Number(&budget.running, 0, snapshot.Any)
+	c.Field(4, "allowance").Amount(&budget.allowance)
 }

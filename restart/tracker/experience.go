@@ -389,13 +389,11 @@ func (exp *Experience) Merge(now time.Time, delta []byte) error {
 	return err
 }
 
-const experienceVersion = 1
-
 // AppendBinary appends a snapshot of the experience to dst. The snapshot does not contain the stakes of open trials.
 // The stake of a trial is the slot time that it puts at risk. When a phase is restored, [Restore] adds its stakes
 // again. AppendBinary never fails. O(1), at most 10 kB.
 func (exp *Experience) AppendBinary(dst []byte) ([]byte, error) {
-	return snapshot.Append(dst, experienceVersion, exp.code)
+	return snapshot.Append(dst, snapshot.Version, exp.code)
 }
 
 // MarshalBinary returns a snapshot of the experience; see [Experience.AppendBinary].
@@ -404,18 +402,20 @@ func (exp *Experience) MarshalBinary() ([]byte, error) { return exp.AppendBinary
 // UnmarshalBinary sets the experience to the state of a snapshot. If data is not a snapshot of an experience, it
 // returns an error and does not change the experience.
 func (exp *Experience) UnmarshalBinary(data []byte) error {
-	return snapshot.RestoreTo(Experience{}, data, experienceVersion, exp, (*Experience).code)
+	return snapshot.RestoreTo(Experience{}, data, snapshot.Version, exp, (*Experience).code)
 }
 
 // code encodes or decodes the experience.
 func (exp *Experience) code(c *snapshot.Codec) {
-	c.Duration(&exp.config.Keep)
-	c.Text(&exp.config.Origin)
-	c.Duration(&exp.config.MaxSkew)
+	c.Field(1, "config").Fields(func() {
+		c.Field(1, "keep").Duration(&exp.config.Keep)
+		c.Field(2, "origin").Text(&exp.config.Origin)
+		c.Field(3, "max-skew").Duration(&exp.config.MaxSkew)
+	})
 	c.Valid(true, exp.config)
-	c.Clock(&exp.clock)
-	c.Part(&exp.shape)
-	exp.seen.State(entryForm(), c, exp.choices().Latest(exp.clock))
+	c.Field(2, "clock").Clock(&exp.clock)
+	c.Field(3, "shape").State(&exp.shape)
+	c.Field(4, "observations").Fields(func() { exp.seen.State(entryForm(), c, exp.choices().Latest(exp.clock)) })
 	if c.Reading() {
 		exp.sum(exp.clock.Since)
 	}

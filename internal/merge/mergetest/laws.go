@@ -188,21 +188,21 @@ func Refuses[L Learner](t testing.TB, l L, now time.Time, delta []byte) {
 	require.Equal(t, before, after)
 }
 
-// Kept checks that the snapshot and the delta of a learner are equal to the given bytes, in hexadecimal, and that
-// both can be read. Other processes may still run the version of the program that wrote these bytes. If the format
-// of a delta changes, its first byte must change as well.
-func Kept[L Learner](t testing.TB, learner, reader L, now time.Time, snapshot, delta string) {
+// Kept checks a learner against its committed snapshots, as snapshottest.Kept does, and against the delta with the given
+// bytes, in hexadecimal. The reader must be able to read the snapshots and the delta. Other processes may still run the
+// version of the program that wrote this delta. If the form of a delta changes, its first byte must change as well.
+func Kept[L Learner](t testing.TB, name string, learner, reader L, now time.Time, delta string) {
 	t.Helper()
-	is, err := learner.MarshalBinary()
-	require.NoError(t, err)
-	require.Equal(t, snapshot, hex.EncodeToString(is))
-	is, err = learner.AppendDelta(nil, nil)
+	is, err := learner.AppendDelta(nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, delta, hex.EncodeToString(is))
-	kept, err := hex.DecodeString(delta)
+	require.NoError(t, reader.Merge(now, is))
+	data, err := learner.MarshalBinary()
 	require.NoError(t, err)
-	require.NoError(t, reader.Merge(now, kept))
-	kept, err = hex.DecodeString(snapshot)
-	require.NoError(t, err)
-	require.NoError(t, reader.UnmarshalBinary(kept))
+	snapshottest.KeptBy(t, name, data, func(data []byte) ([]byte, error) {
+		if err := reader.UnmarshalBinary(data); err != nil {
+			return nil, err
+		}
+		return reader.MarshalBinary()
+	})
 }

@@ -5,7 +5,10 @@ import (
 	"bytes"
 	"encoding"
 	"encoding/hex"
+	"fmt"
 	"hash/crc32"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,19 +50,56 @@ func Through[T any, P interface {
 	return back
 }
 
-// Same checks that a state is saved as the given bytes, in hexadecimal, and that these bytes can be read. It
-// protects the format: the bytes of a version must not change. If the format must change, the version, which is the
-// first byte, must change as well.
-func Same[T any, P interface {
+// Kept checks a state against the snapshots in testdata/snapshots: NAME-1.hex, NAME-2.hex and so on, in the order in
+// which they were added. The state must be saved as the newest of these snapshots, and each of these snapshots must be
+// restored. Releases with more or fewer fields must restore the newest, too, as [Evolves] says.
+func Kept[T any, P interface {
 	*T
-	encoding.BinaryMarshaler
+	encoding.BinaryAppender
 	encoding.BinaryUnmarshaler
-}](t testing.TB, want string, state P) {
+}](t testing.TB, name string, state P) {
 	t.Helper()
-	data, err := state.MarshalBinary()
+	data, err := state.AppendBinary(nil)
 	require.NoError(t, err)
-	require.Equal(t, want, hex.EncodeToString(data))
-	data, err = hex.DecodeString(want)
-	require.NoError(t, err)
-	require.NoError(t, P(new(T)).UnmarshalBinary(data))
+	KeptBy(t, name, data, func(data []byte) ([]byte, error) {
+		back := P(new(T))
+		if err := back.UnmarshalBinary(data); err != nil {
+			return nil, err
+		}
+		return back.AppendBinary(nil)
+	})
+}
+
+// KeptBy checks a snapshot as [Kept] does. The function restore restores a snapshot, and saves the restored state again.
+func KeptBy(t testing.TB, name string, data []byte, restore func([]byte) ([]byte, error)) {
+	t.Helper()
+	for i, old := range Files(t, name, data) {
+		_, err := restore(old)
+		require.NoError(t, err, "%s-%d", name, i+1)
+	}
+	Evolves(t, data, restore)
+}
+
+// Files returns the snapshots of a name in testdata/snapshots, oldest first. It checks that the newest is data.
+func Files(t testing.TB, name string, data []byte) (files [][]byte) {
+	t.Helper()
+	path := func(n int) string { return fmt.Sprintf("testdata/snapshots/%s-%d.hex", name, n) }
+	for {
+		text, err := os.ReadFile(path(len(files) + 1))
+		if err != nil {
+			break
+		}
+		old, err := hex.DecodeString(strings.Join(strings.Fields(string(text)), ""))
+		require.NoError(t, err)
+		files = append(files, old)
+	}
+	if len(files) == 0 || !bytes.Equal(files[len(files)-1], data) {
+		text := hex.EncodeToString(data)
+		for i := 100; i < len(text); i += 101 {
+			text = text[:i] + "\n" + text[i:]
+		}
+		t.Fatalf("The form of the snapshot has changed. Hosts hold the older snapshots, and every release must read them.\n"+
+			"Never change or remove a file of testdata/snapshots. Add %s with these lines:\n%s\n", path(len(files)+1), text)
+	}
+	return files
 }

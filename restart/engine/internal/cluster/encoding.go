@@ -6,13 +6,14 @@ import "github.com/straggler-go/straggler/internal/snapshot"
 // numbers of attempts on the machines are not included. While decoding, each machine must pass check before it is
 // added.
 func (s *Set) Code(c *snapshot.Codec, check func(i int, m Machine) error) {
-	c.Duration(&s.rest)
+	c.Field(1, "rest").Duration(&s.rest)
 	c.Check(s.rest > 0, "has a rest that is not positive")
-	c.Number(&s.prefetch, 0, 1<<30)
-	c.All(&s.Losses, &s.Departures)
-	s.unknown.code(c)
+	c.Field(2, "prefetch").Number(&s.prefetch, 0, 1<<30)
+	c.Field(3, "losses").All(&s.Losses)
+	c.Field(4, "departures").All(&s.Departures)
+	s.unknown.code(c.Field(5, "clock of unknown machines"))
 	list := s.list
-	snapshot.List(c, &list, func(m *machine) {
+	snapshot.List(c.Field(6, "machines"), &list, func(m *machine) {
 		c.Text(&m.Name)
 		c.Number(&m.Slots, 0, 1<<30)
 		c.All(&m.down, &m.restUntil, &m.leaves)
