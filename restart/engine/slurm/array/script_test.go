@@ -111,7 +111,7 @@ func TestWrapperRunsOtherInterpreters(t *testing.T) {
 // A signal to the batch script alone reaches the user's script, which may go on after the signal.
 func TestWrapperForwardsSignals(t *testing.T) {
 	w := wrap(t, "#!/bin/bash\ntrap 'echo warned' USR1\ntrap 'echo interrupted' INT\ntrap 'echo saved; exit 9' TERM\necho ready\n"+
-		"touch \"$STRAGGLER_OUT/ready\"\nwhile :; do sleep 0.05; done\n", nil)
+		": >\"$STRAGGLER_OUT/ready\"\nwhile :; do sleep 0.05 & wait $!; done\n", nil)
 	require.NoError(t, w.cmd.Start())
 	require.Eventually(t, func() bool {
 		_, err := os.Stat(filepath.Join(w.dir.file("71_9", "out"), "ready"))

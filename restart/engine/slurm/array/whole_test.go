@@ -92,7 +92,8 @@ func TestAResultCountsIfSlurmAgrees(t *testing.T) {
 	}
 }
 
-// The wrapper records whether a signal has told the script to stop.
+// The wrapper records whether a signal has told the script to stop. The script waits for its child by wait: bash can send
+// INT to itself for ever, if INT arrives as bash begins to wait for a command in the foreground.
 func TestWrapperNotesWhatStopsTheScript(t *testing.T) {
 	for sent, stops := range map[syscall.Signal]bool{
 		syscall.SIGTERM: true, syscall.SIGINT: true, syscall.SIGQUIT: true, syscall.SIGXCPU: true,
@@ -102,7 +103,7 @@ func TestWrapperNotesWhatStopsTheScript(t *testing.T) {
 			continue // as under nohup: a shell can't trap a signal that was ignored when the shell began
 		}
 		w := wrap(t, "#!/bin/bash\ntrap 'echo half >\"$STRAGGLER_OUT/result\"; exit 0' TERM INT QUIT XCPU USR1 USR2 HUP ALRM\n"+
-			"touch \"$STRAGGLER_OUT/ready\"\nwhile :; do sleep 0.02; done\n", nil)
+			": >\"$STRAGGLER_OUT/ready\"\nwhile :; do sleep 0.05 & wait $!; done\n", nil)
 		require.NoError(t, w.cmd.Start())
 		require.Eventually(t, func() bool {
 			_, err := os.Stat(filepath.Join(w.dir.file("71_9", "out"), "ready"))
@@ -135,6 +136,18 @@ func TestWrapperNotesASignalThatTheScriptGetsFirst(t *testing.T) {
 		assert.Contains(t, []int{0, 143}, w.exit())
 		assert.True(t, w.dir.fileState("71_9").stopped)
 	}
+}
+
+// A signal to all processes of a job may come after the script has ended. The wrapper still writes how the script ended.
+func TestWrapperNotesTheEndInSpiteOfALateSignal(t *testing.T) {
+	programs := t.TempDir()
+	mv := "#!/bin/bash\nkill -TERM $$ $PPID\nexec /bin/mv \"$@\"\n"
+	require.NoError(t, os.WriteFile(filepath.Join(programs, "mv"), []byte(mv), 0o700))
+	w := wrap(t, "#!/bin/bash\nexit 0\n", nil)
+	w.cmd.Env = append(w.cmd.Env, "PATH="+programs+":"+os.Getenv("PATH"))
+	require.NoError(t, w.cmd.Start())
+	assert.Zero(t, w.exit())
+	assert.True(t, w.dir.fileState("71_9").whole())
 }
 
 // The wrapper removes the exit file of an earlier start of the same job.

@@ -30,6 +30,8 @@ while [ "$signalled" ]; do # a signal ends the wait; the script may go on
 	*) code=$status ;;
 	esac
 done
+# The script has ended, so a signal has nothing to stop any more, and must not stop mv. mv ignores what bash ignores.
+trap '' HUP ALRM USR1 USR2 TERM INT QUIT XCPU
 # The file is written under another name and renamed, so that a reader finds it complete or not at all.
 { echo "$code" $stopped >"$straggler_files.exit.new" && mv "$straggler_files.exit.new" "$straggler_files.exit"; } 2>/dev/null
 exit "$code"
