@@ -3,8 +3,6 @@ package tracker
 import (
 	"time"
 
-	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/internal/clock"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
@@ -24,9 +22,6 @@ type book struct {
 	tasks     []taskState
 	attempts  attemptPool
 	histories []history
-	// The histories contain the trials of the tasks. A trial is a copy or a restart that was made because a task was
-	// slow.
-	keepsTrials bool
 	// How many clones each task may have, at least 1. Clones are attempts of a task that are started from the
 	// beginning, before anything is slow. The first attempt of a task is its first clone.
 	clones     int32
@@ -73,7 +68,6 @@ func newBook(work []float64, known func(task int) bool, slots, clones int) book 
 		}
 	}
 	b.waiting = newQueue(b.tasks)
-	b.candidates = candidates{tasks: b.tasks}
 	return b
 }
 
@@ -121,6 +115,26 @@ func (b *book) attemptOf(s *taskState, index int) int {
 		i = b.attempts.all[i].next
 	}
 	return int(b.attempts.all[i].attempt)
+}
+
+// furthest returns the share of a task that is done: 1 if it has finished, and otherwise the largest score of its
+// attempts.
+func (b *book) furthest(s *taskState) (score float64) {
+	if s.flags&finished != 0 {
+		return 1
+	}
+	for i := s.newest; i != none; i = b.attempts.all[i].next {
+		score = max(score, b.attempts.all[i].score)
+	}
+	return score
+}
+
+// trial returns the trial of a task; nil if the task has no history.
+func (b *book) trial(s *taskState) *restart.Trial {
+	if s.history == none {
+		return nil
+	}
+	return &b.histories[s.history].trial
 }
 
 // several reports whether more than one attempt of a task runs or waits in an engine's queue.
@@ -191,7 +205,7 @@ func (b *book) copies() int { return b.running - b.first }
 func (b *book) history(s *taskState) *history {
 	if s.history == none {
 		s.history = int32(len(b.histories))
-		b.histories = append(b.histories, history{lastCopy: noTime, killed: estimate.NoSample, killedOn: none})
+		b.histories = append(b.histories, history{lastCopy: noTime, killed: noKill()})
 	}
 	return &b.histories[s.history]
 }
@@ -240,8 +254,7 @@ type history struct {
 	lastCopy time.Duration // time of the last copy, or of the last kill among several attempts; noTime if none
 	restarts int32
 	copies   int32
-	killed   int32 // id of the sample of the attempt that was killed last, or estimate.NoSample
-	killedOn int32 // index of the machine of that attempt, or none
+	killed   killed
 	lost     int32 // number of attempts launched before the task's output was last lost; 0 if it was never lost
 	saved    part  // part of the task's work that a checkpoint contains
 	trial    restart.Trial
@@ -263,38 +276,24 @@ const (
 	cloning   // in the list of tasks that may have fewer clones than they should
 )
 
-// attemptState is the state of one attempt that runs or waits in an engine's queue.
+// attemptState is the state of one attempt that runs or waits in an engine's queue. Another part may keep facts about the
+// attempt in a struct of its own, and only that part writes the struct.
 type attemptState struct {
-	progress estimate.Progress
+	track track // of the forecast
 	// The time of its begin. Before it has begun, the time of its submission; noTime if no slot was free at that time.
 	start time.Duration
-	// The age at which a report first said that all work is done; noTime if no report has said so.
-	doneAt time.Duration
-	// The time at which the attempt will end by the host's own estimate, counted from the first event;
-	// estimate.Unknown if the host gave no estimate.
-	remaining time.Duration
-	score     float64
-	// The most work that a report of the attempt has contained, without the work of the checkpoint that it resumed from.
-	done  float64
-	trail survival.Trail
-	// The total time in seconds that was predicted for the attempt when it last completed a further twelfth of its
-	// work; 0 if none was predicted.
-	atStage float32
+	// The progress score of its last report.
+	score float64
 	// The index of the task; none if this entry of the pool is free.
 	task int32
 	// The index of the task's next older attempt; in a free entry, the index of the next free entry.
-	next    int32
-	machine int32
-	attempt int32
-	sample  int32 // id of its sample in the distribution of unit times, or estimate.NoSample
-	// The age of the attempt, in seconds, when the MachineRecord last received an observation of it.
-	recordedAt float32
-	// The total time of the attempt, in seconds, that its sample in the distribution of unit times implies.
-	implied float32
+	next     int32
+	machine  int32
+	attempt  int32
+	recorded recorded // of the fleet
 	// The attempt runs. Otherwise it waits in an engine's queue.
 	begun bool
-	// The attempt's last report said that more work is done than the task has.
-	badUnits bool
+	unit  unit // of the check of units
 	// The part of the task's work that a checkpoint contained when the attempt began.
 	resumed part
 }
@@ -420,7 +419,7 @@ func (b *book) submit(task, machine int32) (*attemptState, role) {
 		h := b.history(s)
 		h.lastCopy = b.now
 		h.copies++
-		b.candidates.drop(task)
+		b.candidates.drop(b.tasks, task)
 	}
 	b.first -= b.firsts(s)
 	submitted := b.now
@@ -430,8 +429,7 @@ func (b *book) submit(task, machine int32) (*attemptState, role) {
 	i := b.attempts.take(min(len(b.tasks), b.slots))
 	a := &b.attempts.all[i]
 	*a = attemptState{
-		start: submitted, doneAt: noTime, remaining: estimate.Unknown, sample: estimate.NoSample,
-		task: task, next: s.newest, machine: machine, attempt: s.launched,
+		track: newTrack(), start: submitted, task: task, next: s.newest, machine: machine, attempt: s.launched,
 	}
 	s.newest = i
 	s.launched++
@@ -441,11 +439,14 @@ func (b *book) submit(task, machine int32) (*attemptState, role) {
 	return a, as
 }
 
-// begin records that an attempt begins to run now. The first wave is the first attempts of as many tasks as the phase
-// has slots. It is counted here and not at the submission, because the host may submit all tasks to an engine's queue
-// at once.
-func (b *book) begin(a *attemptState) {
+// begin records that an attempt begins to run now. Machine is the index of its machine. If Machine is none, the attempt
+// runs on the machine of its submission. The first wave is the first attempts of as many tasks as the phase has slots. It is counted here
+// and not at the submission, because the host may submit all tasks to an engine's queue at once.
+func (b *book) begin(a *attemptState, machine int32) {
 	s := &b.tasks[a.task]
+	if machine != none {
+		a.machine = machine
+	}
 	if !b.runs(s) {
 		b.working++
 	}
@@ -482,7 +483,7 @@ func (b *book) end(i int32) {
 		if ran {
 			b.working--
 		}
-		b.candidates.drop(a.task)
+		b.candidates.drop(b.tasks, a.task)
 	}
 	if s.newest == none {
 		b.active--
@@ -503,9 +504,66 @@ func (b *book) finish(task int32) {
 
 // unfinish makes a finished task wait again, because its output was lost.
 func (b *book) unfinish(task int32) {
-	b.tasks[task].flags &^= finished
+	s := &b.tasks[task]
+	s.flags &^= finished
 	b.finished--
-	b.waiting.enter(task)
+	b.waiting.enter(b.tasks, task)
+	b.history(s).lost = s.launched
+}
+
+// giveUp records that the host will not run a waiting task again. It returns false if the task does not wait.
+func (b *book) giveUp(s *taskState) bool {
+	if s.flags&waits == 0 {
+		return false
+	}
+	b.waiting.leave(s)
+	s.flags |= givenUp
+	return true
+}
+
+// retry records that a task that was given up waits again. It returns false if the task was not given up.
+func (b *book) retry(task int32) bool {
+	s := &b.tasks[task]
+	if s.flags&givenUp == 0 {
+		return false
+	}
+	s.flags &^= givenUp
+	b.waiting.enter(b.tasks, task)
+	return true
+}
+
+// noteKill records in the history of a task that the host kills its attempt i. Restarts says that the host kills it in
+// order to run the task again. The kill of the oldest of several attempts is a restart, too: a copy replaces it.
+func (b *book) noteKill(s *taskState, i int32, restarts bool) {
+	several := b.several(s)
+	if several {
+		b.history(s).lastCopy = b.now
+	}
+	if restarts || several && b.oldest(s) == i {
+		b.history(s).restarts++
+	}
+}
+
+// setScore sets the progress score of an attempt.
+func (b *book) setScore(a *attemptState, score float64) { a.score = score }
+
+// startsAnew records that an attempt has not used the checkpoint that it could have resumed from.
+func (b *book) startsAnew(a *attemptState) { a.resumed = 0 }
+
+// tick counts an event, and sets the current time to the time of the event. If the host's clock has stepped back, the
+// time of the book continues from the last time. The zero time of an untimed event changes nothing.
+func (b *book) tick(at time.Time, timed bool) {
+	b.events++
+	if timed {
+		b.now = b.clock.At(at)
+	}
+}
+
+// setSlots sets how many attempts may run at once, and returns by how many slots the number changed.
+func (b *book) setSlots(slots int) (change int) {
+	slots = min(max(slots, 0), maxTasks)
+	change, b.slots = slots-b.slots, slots
+	return change
 }
 
 // mayLackClones adds a task to the list b.cloning, if the task had fewer attempts so far than Config.Clones.
@@ -551,4 +609,12 @@ func (b *book) setEligible(task int32, forbidden taskFlags) {
 	if forbidden&noCopy == 0 && s.newest != none {
 		b.mayLackClones(task) // nextClone may have removed it from the list
 	}
+}
+
+// killed returns the forecast's facts about the latest kill of an attempt of the task; nil if the task has no history.
+func (b *book) killed(s *taskState) *killed {
+	if s.history == none {
+		return nil
+	}
+	return &b.histories[s.history].killed
 }

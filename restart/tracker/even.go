@@ -17,22 +17,28 @@ const (
 	mostlyEven = .75
 )
 
-// countEvenness counts an attempt that has ended, and whether it progressed evenly. It ignores an attempt that
-// completed fewer than judgedParts parts.
-func (m *ages) countEvenness(t *survival.Trail) {
-	if !m.readsTrials || t.Passed() < judgedParts {
+// evenness counts the ended attempts that progressed evenly.
+type evenness struct {
+	shown int // number of ended attempts that reported often enough to show whether they progressed evenly
+	even  int // number of these attempts that progressed evenly
+}
+
+// count counts an attempt that has ended, and whether it progressed evenly. It ignores an attempt that completed fewer
+// than judgedParts parts.
+func (ev *evenness) count(t *survival.Trail) {
+	if t.Passed() < judgedParts {
 		return
 	}
-	m.endedShown++
+	ev.shown++
 	if t.Even(judgedParts) {
-		m.endedEven++
+		ev.even++
 	}
 }
 
-// believesEven reports whether an attempt has progressed evenly so far, and most other attempts of the phase did,
+// believes reports whether an attempt has progressed evenly so far, and most other attempts of the phase did,
 // too. Most means at least three in four of the ended attempts, with one uneven attempt added to these: for example
 // all of four, or six of seven. Before three attempts have ended, the answer is no.
-func (m *ages) believesEven(t *survival.Trail) bool {
-	most := m.endedShown >= survival.EnoughEnds && float64(m.endedEven) >= mostlyEven*float64(m.endedShown+1)
+func (ev *evenness) believes(t *survival.Trail) bool {
+	most := ev.shown >= survival.EnoughEnds && float64(ev.even) >= mostlyEven*float64(ev.shown+1)
 	return most && t.Even(survival.Parts)
 }

@@ -29,33 +29,33 @@ func even(parts int, stalls bool) (t survival.Trail) {
 // them progressed evenly, with one uneven attempt added to them. It does not believe the progress of an attempt that
 // stalls.
 func TestEvenProgressIsBelieved(t *testing.T) {
-	m := ages{readsTrials: true}
+	var m evenness
 	steady, stalled, young := even(8, false), even(8, true), even(judgedParts-1, false)
-	assert.False(t, m.believesEven(&steady), "no attempt has ended")
+	assert.False(t, m.believes(&steady), "no attempt has ended")
 	for range 10 {
-		m.countEvenness(&young)
+		m.count(&young)
 	}
-	assert.False(t, m.believesEven(&steady), "an attempt of few parts does not show how it moves")
-	m.countEvenness(&steady)
-	m.countEvenness(&steady)
-	assert.False(t, m.believesEven(&steady), "only two attempts have ended")
-	m.countEvenness(&steady)
-	assert.True(t, m.believesEven(&steady))
-	assert.False(t, m.believesEven(&stalled))
-	m.countEvenness(&stalled)
-	assert.False(t, m.believesEven(&steady), "three of four, and one uneven attempt added, are too few")
+	assert.False(t, m.believes(&steady), "an attempt of few parts does not show how it moves")
+	m.count(&steady)
+	m.count(&steady)
+	assert.False(t, m.believes(&steady), "only two attempts have ended")
+	m.count(&steady)
+	assert.True(t, m.believes(&steady))
+	assert.False(t, m.believes(&stalled))
+	m.count(&stalled)
+	assert.False(t, m.believes(&steady), "three of four, and one uneven attempt added, are too few")
 	for range 3 {
-		m.countEvenness(&steady)
+		m.count(&steady)
 	}
-	assert.True(t, m.believesEven(&steady), "six of seven, and one uneven attempt added, are enough")
+	assert.True(t, m.believes(&steady), "six of seven, and one uneven attempt added, are enough")
 	late := even(judgedParts, false)
 	late.Report(500*time.Second, (judgedParts+1.1)/survival.Parts)
-	m = ages{readsTrials: true}
+	m = evenness{}
 	for range 3 {
-		m.countEvenness(&late)
+		m.count(&late)
 	}
-	assert.True(t, m.believesEven(&steady), "an ended attempt counts by the first parts of its work")
-	assert.False(t, m.believesEven(&late))
+	assert.True(t, m.believes(&steady), "an ended attempt counts by the first parts of its work")
+	assert.False(t, m.believes(&late))
 }
 
 // Copies that were killed because their tasks were long are no evidence that their machine is slow. Old attempts that
@@ -124,7 +124,7 @@ func TestAKindWithLostTrialsHasNoLongest(t *testing.T) {
 	kind := new(Experience)
 	tr, err := New(Config{Tasks: 20, Slots: 20, Interval: 10 * time.Second, Experience: kind})
 	require.NoError(t, err)
-	tr.judge.trials.Longest = 100 * time.Second
+	tr.phase.trials.Longest = 100 * time.Second
 	assert.Equal(t, 100*time.Second, tr.Phase().Trials.Longest)
 	kind.lost = 1
 	assert.Zero(t, tr.Phase().Trials.Longest)

@@ -217,10 +217,6 @@ type tally struct {
 	stakes    time.Duration
 }
 
-// tally returns the numbers of won and lost trials of the phase, their cost, and the slot time at risk in open
-// trials.
-func (tr *trials) tally() tally { return tally{tr.Won, tr.Lost, tr.Cost, tr.AtRisk} }
-
 // newLink returns the link of a new phase; nil if the phase has no Experience. Sized says that the works of the tasks
 // are known.
 func newLink(c *Config, sized bool) *link {
@@ -234,37 +230,29 @@ func newLink(c *Config, sized bool) *link {
 	return ln
 }
 
-// refresh copies the run times of other phases from the Experience, as long as the phase has no run time of its own.
+// refresh copies the run times of other phases from the Experience, as long as the phase has no run time of its own. Own
+// is the number of its own run times.
 // Later it does nothing: the Experience then contains the phase's own run times as well, and the phase would use them
 // twice.
-func (ln *link) refresh(own *ages) {
-	if ln != nil && len(own.runTimes) == 0 {
+func (ln *link) refresh(own int) {
+	if ln != nil && own == 0 {
 		ln.others = ln.experience.appendRunTimes(ln.others[:0], ln.sized)
 	}
 }
 
 // runTimes returns the run times of other phases, as far as this phase uses them. It leaves out one run time for each
 // task of this phase that has ended with success.
-func (ln *link) runTimes(own *ages) []runTime {
+func (ln *link) runTimes(successes int32) []runTime {
 	if ln == nil {
 		return nil
 	}
-	ln.refresh(own)
-	return ln.counted(own)
-}
-
-// counted returns the same run times as the method runTimes, but does not read the Experience again.
-func (ln *link) counted(own *ages) []runTime {
-	if ln == nil {
-		return nil
-	}
-	return ln.others[:max(len(ln.others)-int(own.successes), 0)]
+	return ln.others[:max(len(ln.others)-int(successes), 0)]
 }
 
 // addRunTime adds an entry with the run time of an attempt to the Experience. In a phase of many tasks, it adds only
 // the run times of some tasks.
 func (ln *link) addRunTime(now time.Time, task int32, e entry) {
-	if task&(ln.stride-1) != 0 || !(e.seconds <= estimate.MaxSample) {
+	if ln == nil || task&(ln.stride-1) != 0 || !(e.seconds <= estimate.MaxSample) {
 		return
 	}
 	if ln.sized {
@@ -282,13 +270,10 @@ func runTimeOf(success bool) about {
 	return ofRunTime
 }
 
-// adopt gives the phase the numbers of won and lost trials of all phases of its kind. It does so until a trial of the
-// phase itself is won or lost.
-func (ln *link) adopt(r *trials) {
-	if ln != nil && !r.ownResults {
-		r.Won, r.Lost = ln.experience.won, ln.experience.lost
-		ln.published.won, ln.published.lost = r.Won, r.Lost
-	}
+// results returns the numbers of won and lost trials of all phases of the kind. The phase takes them as its own.
+func (ln *link) results() (won, lost float64) {
+	ln.published.won, ln.published.lost = ln.experience.won, ln.experience.lost
+	return ln.experience.won, ln.experience.lost
 }
 
 // knowsLosses reports whether phases of the same kind have lost trials. For these trials, the Experience does not
@@ -296,38 +281,39 @@ func (ln *link) adopt(r *trials) {
 func (ln *link) knowsLosses() bool { return ln != nil && ln.experience.lost > 0 }
 
 // publish adds to the Experience the changes of the phase's trials since the last call. A trial may be counted as won at
-// first, and as lost in the end. Then the Experience contains a won trial and a lost trial.
-func (ln *link) publish(now time.Time, r *trials) {
-	if ln == nil || r.tally() == ln.published {
-		return
+// first, and as lost in the end. Then the Experience contains a won trial and a lost trial. The result says whether a
+// trial was won or lost.
+func (ln *link) publish(now time.Time, is tally) (decided bool) {
+	if ln == nil || is == ln.published {
+		return false
 	}
-	is, was := r.tally(), ln.published
+	was := ln.published
 	ln.published, ln.experience.stakes = is, num.Sub(num.Add(ln.experience.stakes, is.stakes), was.stakes)
-	r.ownResults = r.ownResults || is.won != was.won || is.lost != was.lost
 	if is.won != was.won || is.lost != was.lost || is.cost != was.cost {
 		cost := min(max(num.Sub(is.cost, was.cost).Seconds(), -estimate.MaxSample), estimate.MaxSample)
 		ln.experience.add(now, entry{seconds: cost, lost: max(is.lost-was.lost, 0), won: max(is.won-was.won, 0)})
 	}
+	return is.won != was.won || is.lost != was.lost
 }
 
 // resume is called for a phase that was restored from a snapshot, with the Experience of its kind. The Experience
 // already includes the cost of the phase's trials, but not the stakes of its open trials, so resume adds the stakes.
 // The stake of a trial is the slot time that it puts at risk. No snapshot of an Experience contains stakes. If it did,
 // a phase that is never restored would leave its stakes in the Experience for ever.
-func (ln *link) resume(r *trials) {
+func (ln *link) resume(is tally) {
 	if ln != nil {
-		ln.published, ln.experience.stakes = r.tally(), num.Add(ln.experience.stakes, r.AtRisk)
+		ln.published, ln.experience.stakes = is, num.Add(ln.experience.stakes, is.stakes)
 	}
 }
 
 // ofKind returns two sums over the trials of all phases of the same kind: the slot time that trials have cost, and
 // the slot time at risk in open trials. Without an Experience, the sums are those of this phase.
-func (ln *link) ofKind(r *trials) (cost, stakes time.Duration) {
+func (ln *link) ofKind(is tally) (cost, stakes time.Duration) {
 	if ln == nil {
-		return r.Cost, r.AtRisk
+		return is.cost, is.stakes
 	}
-	cost = num.Add(ln.experience.cost, num.Sub(r.Cost, ln.published.cost))
-	stakes = num.Sub(num.Add(ln.experience.stakes, r.AtRisk), ln.published.stakes)
+	cost = num.Add(ln.experience.cost, num.Sub(is.cost, ln.published.cost))
+	stakes = num.Sub(num.Add(ln.experience.stakes, is.stakes), ln.published.stakes)
 	return cost, stakes
 }
 

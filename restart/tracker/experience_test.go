@@ -89,15 +89,15 @@ func TestOwnRunTimesReplaceThoseOfTheKind(t *testing.T) {
 	}
 	tr := stage(t, x, 100)
 	median := func() float64 {
-		m := &tr.phase.forecast.ages
+		m := &tr.phase.ages
 		m.fittedAt = noTime
-		tr.phase.forecast.refit()
+		tr.phase.refit()
 		return m.curve.Quantile(.5)
 	}
 	assert.InDelta(t, 100, median(), 1)
 	tr.Start(second(8000), 50, 0)
 	tr.Kill(second(8010), 50, 0)
-	require.Len(t, tr.phase.forecast.link.runTimes(&tr.phase.forecast.ages), 32, "no task of the phase has ended, so all run times of the kind count")
+	require.Len(t, tr.phase.link.runTimes(tr.phase.ages.successes), 32, "no task of the phase has ended, so all run times of the kind count")
 	for i := range 40 { // one after another, because the age of a running task would be used as well
 		tr.Start(second(9000+300*float64(i)), i, i)
 		tr.Finish(second(9300+300*float64(i)), i, 0)
@@ -107,9 +107,9 @@ func TestOwnRunTimesReplaceThoseOfTheKind(t *testing.T) {
 		case own > 16:
 			require.InDelta(t, 300., median(), 1, own)
 		}
-		require.Len(t, tr.phase.forecast.link.runTimes(&tr.phase.forecast.ages), max(32-i-1, 0))
+		require.Len(t, tr.phase.link.runTimes(tr.phase.ages.successes), max(32-i-1, 0))
 	}
-	assert.Len(t, tr.phase.forecast.link.others, 32, "the phase reads none of its own run times")
+	assert.Len(t, tr.phase.link.others, 32, "the phase reads none of its own run times")
 }
 
 // A phase of many tasks adds the run times of some of its tasks to the Experience. These are spread over all tasks,
@@ -447,4 +447,4 @@ func TestAStreamHasNoLastWave(t *testing.T) {
 }
 
 // long returns the probability that a slow task is long by itself, as a tracker estimates it.
-func long(t *Tracker) float64 { return t.judge.trials.Long(0) }
+func long(t *Tracker) float64 { return t.phase.trials.Long(0) }

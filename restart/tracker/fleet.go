@@ -48,7 +48,23 @@ type fleet struct {
 	path     func(task, machine int) float64
 	pace     *pace // total progress of each machine, for LATE; nil if the policy does not read it
 	avoided  avoidedMachines
-	taken    [maxMachines]int // memory of elsewhere
+}
+
+// newFleet returns the fleet of a phase of which no event has mentioned a machine. Paces says that the policy reads the
+// total progress of machines.
+func newFleet(c *Config, record MachineRecord, own *machines.Record, paces bool) fleet {
+	fl := fleet{count: c.Machines, record: record, own: own, path: c.Path}
+	if paces {
+		fl.pace = &pace{totals: totals{idle: c.Machines}}
+	}
+	return fl
+}
+
+// join makes the phase a member of the record, if there is one.
+func (fl *fleet) join() {
+	if fl.record != nil {
+		fl.member = fl.record.Join()
+	}
 }
 
 // avoidedMachines caches the list of machines that the record judges to be slow or failing.
@@ -67,21 +83,84 @@ type machine struct {
 	refused bool
 	// The machine's total progress, as LATE defines it: the sum of the progress scores of its running and successful
 	// attempts.
-	total float64
-	// The number of attempts that ended on the machine with success.
-	ended int32
-	// The number of running attempts on the machine that are overdue: their predicted total time is more than 1.5
-	// times the median.
-	overdue int32
-	// The machine has far more overdue attempts than chance explains. An attempt is overdue if it is much slower than
-	// the median.
-	suspect bool
+	total     float64
+	suspicion suspicion
 	// The time until which the machine is treated as beaten: an attempt on it was overtaken by a copy on another machine.
 	// noTime if no attempt was, or if an attempt has succeeded on this machine since.
 	beatenUntil time.Duration
 	// The time from which the machine may again get machines.MostRunning observations at once. Each observation makes
 	// it later. It is used only for a record that the tracker made.
 	due time.Duration
+}
+
+// recorded has the facts of the fleet about an attempt that runs.
+type recorded struct {
+	// The age of the attempt, in seconds, at its last observation for the record of machines; 0 before the first.
+	at float32
+}
+
+// site is the machine of an attempt, by the host's number, and the factor of the way to the task's data. The factor is
+// 0 if the host has not given Config.Path.
+type site struct {
+	machine int
+	path    float64
+}
+
+// site returns the site of an attempt of the task on a machine.
+func (fl *fleet) site(task, machine int32) site {
+	on := site{machine: fl.number(machine)}
+	if fl.path != nil {
+		on.path = fl.pathFactor(int(task), on.machine)
+	}
+	return on
+}
+
+// recordAgain decides how often the record of machines gets an observation of a running attempt. After an
+// observation, the attempt must age by an eighth of its age, and by half an interval in addition, before the next
+// observation. By then the observation has changed, and there are far fewer observations than reports. The number is
+// a choice.
+const recordAgain = 8
+
+// wants reports whether the record should now get an observation of an attempt that runs on a machine, because the
+// attempt has aged enough since its last observation. If so, wants counts the observation.
+func (fl *fleet) wants(last *recorded, machine int32, age, now, interval time.Duration) bool {
+	before := time.Duration(float64(last.at) * 1e9)
+	if fl.record == nil || machine == none || age < before+before/recordAgain+interval/2 ||
+		!fl.admit(machine, now, interval) {
+		return false
+	}
+	last.at = float32(age.Seconds())
+	return true
+}
+
+// running tells the record how an attempt of a task runs on a machine. The number is that of the attempt.
+func (fl *fleet) running(at time.Time, machine int32, task, number int32, a machines.Attempt) {
+	fl.avoided.asOf = 0
+	fl.record.Running(at, fl.number(machine), fl.member.Key(int(task), int(number)), a)
+}
+
+// end tells the record how an attempt of a task has ended on a machine. The number is that of the attempt.
+func (fl *fleet) end(at time.Time, machine int32, task, number int32, a machines.Attempt, how machines.Outcome) {
+	fl.avoided.asOf = 0
+	fl.record.End(at, fl.number(machine), fl.member.Key(int(task), int(number)), a, how)
+}
+
+// succeeded counts an attempt that has ended with success on a machine. The machine is no longer beaten.
+func (fl *fleet) succeeded(machine int32) {
+	if machine != none {
+		fl.machines[machine].suspicion.addEnded()
+		fl.machines[machine].beatenUntil = noTime
+	}
+}
+
+// beaten records that a copy on another machine overtook an attempt on this machine, which is treated as beaten until
+// the given time.
+func (fl *fleet) beaten(machine int32, until time.Duration) { fl.machines[machine].beatenUntil = until }
+
+// lost records that a machine is lost. Its slots are gone; and if the machine comes back, it may be healthy.
+func (fl *fleet) lost(machine int32) {
+	fl.refuse(machine, false)
+	fl.machines[machine].beatenUntil = noTime
 }
 
 // admit reports whether the record should now get an observation of a running attempt on the machine. If so, admit
@@ -227,9 +306,9 @@ func (fl *fleet) pathFactor(task, machine int) float64 {
 
 // location returns how many times longer a new attempt of the task takes on a machine than on an average machine. The
 // Mantri paper calls this locationFactor. It is the product of two factors: of the machine, and of the way to the
-// task's data. For a negative machine, it is the factor of the best machine that the attempt can get. If nothing is
-// known about machines and ways, location returns 0.
-func (fl *fleet) location(b *book, task int32, machine int) float64 {
+// task's data. For a negative machine, it is the factor of the best machine that the attempt can get, and taken lists
+// the machines on which attempts of the task run. If nothing is known about machines and ways, location returns 0.
+func (fl *fleet) location(task int32, machine int, taken []int) float64 {
 	if fl.record == nil && fl.path == nil {
 		return 0
 	}
@@ -239,20 +318,14 @@ func (fl *fleet) location(b *book, task int32, machine int) float64 {
 	case machine >= 0:
 		factor = fl.record.Factor(machine)
 	default:
-		factor = fl.elsewhere(b, task)
+		factor = fl.elsewhere(taken)
 	}
 	return factor * fl.pathFactor(int(task), max(machine, none))
 }
 
-// elsewhere returns how many times longer a task takes on the best machine on which no attempt of this task runs,
-// compared with an average machine. If there are machines without observations, it returns 1.
-func (fl *fleet) elsewhere(b *book, task int32) float64 {
-	taken := fl.taken[:0]
-	for i := b.tasks[task].newest; i != none && len(taken) < cap(taken); i = b.attempts.all[i].next {
-		if machine := fl.number(b.attempts.all[i].machine); machine != none {
-			taken = append(taken, machine)
-		}
-	}
+// elsewhere returns how many times longer a task takes on the best machine that is not taken, compared with an average
+// machine. If there are machines without observations, it returns 1.
+func (fl *fleet) elsewhere(taken []int) float64 {
 	factor, known := fl.record.Elsewhere(taken...)
 	if known == 0 || fl.count == 0 || known < fl.count-len(taken) {
 		return 1
@@ -262,25 +335,25 @@ func (fl *fleet) elsewhere(b *book, task int32) float64 {
 
 // The methods below sum the progress of each machine, and list the machines that a copy should avoid.
 
-// score replaces the progress score of an attempt in the total of its machine, both in this phase and in the record
-// of the cluster. In the LATE paper, the total of a machine is the sum of the scores of its running and successful
+// score replaces the progress score of an attempt in the total of its machine: before by score. It does so both in this
+// phase and in the record of the cluster. In the LATE paper, the total of a machine is the sum of the scores of its running and successful
 // tasks. So an attempt that fails or is killed gets the score 0 here. Scores are rounded to multiples of 2^-24, so
 // that their sums are exact. Then machines with the same progress have the same total, in whatever order the reports
 // came.
-func (fl *fleet) score(at time.Time, a *attemptState, score float64) {
-	if a.machine == none {
+func (fl *fleet) score(at time.Time, machine int32, before, score float64) {
+	if machine == none {
 		return
 	}
-	m := &fl.machines[a.machine]
+	m := &fl.machines[machine]
 	if fl.pace != nil {
 		fl.pace.totals.appeared.Delete(m.total)
-		m.total += step(score) - step(a.score)
+		m.total += step(score) - step(before)
 		fl.pace.totals.appeared.Insert(m.total)
 	}
 	// Only LATE reads the progress in a record. So a record that the tracker made gets it only for LATE.
-	if fl.record != nil && score != a.score && (fl.own == nil || fl.pace != nil) {
+	if fl.record != nil && score != before && (fl.own == nil || fl.pace != nil) {
 		fl.avoided.asOf = 0
-		fl.record.AddProgress(at, m.number, score-a.score)
+		fl.record.AddProgress(at, m.number, score-before)
 	}
 }
 

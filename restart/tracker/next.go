@@ -21,32 +21,32 @@ const (
 // are considered: tasks that were worth a copy at their last decision. If no candidate should be copied there, the
 // task of the verdict is -1, and its decision says why. Some policies refuse a slot either to all tasks or to none.
 // With such a policy, best decides about no further candidate after a refusal, and changes nothing.
-func (j *judge) best(machine int) verdict {
+func (x *phase) best(machine int) verdict {
 	best := verdict{task: none}
 	best.Reason = restart.NothingToDo
-	if len(j.book.candidates.list) == 0 {
+	if len(x.book.candidates.list) == 0 {
 		return best
 	}
-	facts := *j.phaseFacts()
+	facts := *x.phaseFacts()
 	facts.FreeSlots = max(facts.FreeSlots, 1)
-	facts.Peers.Machine = j.fleet.asking(machine)
-	r, allowed := &j.ranking, j.budget == nil || j.budget.Allows()
-	if !r.holds || r.allowed != allowed || j.fleet.path != nil || j.book.now-r.at > j.facts.Interval/rankingParts {
-		if j.reads.CopiesOnly {
-			v := j.decide(j.book.candidates.list[0], machine, &facts)
-			if j.refused(v.Reason) {
+	facts.Peers.Machine = x.fleet.asking(machine)
+	r, allowed := &x.ranking, x.budget == nil || x.budget.Allows()
+	if !r.holds || r.allowed != allowed || x.fleet.path != nil || x.book.now-r.at > x.forecast.interval/rankingParts {
+		if x.judge.reads.CopiesOnly {
+			v := x.decide(x.book.candidates.list[0], machine, &facts)
+			if x.refused(v.Reason) {
 				r.holds, best.Decision = false, refusalOf(&v.Decision).decision()
 				return best
 			}
 		}
-		r.at, r.allowed = j.book.now, allowed
-		r.holds = j.rank(&best, &facts)
+		r.at, r.allowed = x.book.now, allowed
+		r.holds = x.rank(&best, &facts)
 	}
 	if best.task == none && r.refusal.reason != restart.NoReason {
 		best.Decision = r.refusal.decision()
 	}
 	if r.holds {
-		j.weigh(&best, machine, &facts)
+		x.weigh(&best, machine, &facts)
 	}
 	return best
 }
@@ -58,13 +58,14 @@ func (j *judge) best(machine int) verdict {
 //
 // These decisions are about no machine: a new attempt would run on a machine that suits it. So a machine that suits no
 // candidate takes no candidate away from the machines that ask after it.
-func (j *judge) rank(best *verdict, facts *restart.Phase) bool {
-	r, dropped := &j.ranking, j.scratch[:0]
+func (x *phase) rank(best *verdict, facts *restart.Phase) bool {
+	r := &x.ranking
+	dropped := r.scratch[:0]
 	r.list, r.refusal = r.list[:0], refusal{}
 	anywhere := *facts
 	anywhere.Peers.Machine = restart.MachineProgress{}
-	for _, task := range j.book.candidates.list {
-		v := j.decide(task, none, &anywhere)
+	for _, task := range x.book.candidates.list {
+		v := x.decide(task, none, &anywhere)
 		switch {
 		case v.Action == restart.Copy:
 			r.list = heap.Push(r.list, ranked{v.Gain, task}, before)
@@ -72,7 +73,7 @@ func (j *judge) rank(best *verdict, facts *restart.Phase) bool {
 			best.better(&v)
 		case blocked(v.Reason):
 			r.refusal = refusalOf(&v.Decision)
-			if j.refused(v.Reason) {
+			if x.refused(v.Reason) {
 				return false
 			}
 		}
@@ -80,48 +81,49 @@ func (j *judge) rank(best *verdict, facts *restart.Phase) bool {
 			dropped = append(dropped, ranked{task: task})
 		}
 	}
-	for _, x := range dropped {
-		j.book.candidates.drop(x.task)
+	for _, c := range dropped {
+		x.book.candidates.drop(x.book.tasks, c.task)
 	}
-	j.scratch = dropped
+	r.scratch = dropped
 	return true
 }
 
 // weigh decides about the tasks whose copies gain most, now for a copy on the machine that asks. It stores the best
 // verdict in best. A task that should have no copy there stays a candidate, because the verdict is about this machine.
-func (j *judge) weigh(best *verdict, machine int, facts *restart.Phase) {
-	r, back := &j.ranking, j.scratch[:0]
+func (x *phase) weigh(best *verdict, machine int, facts *restart.Phase) {
+	r := &x.ranking
+	back := r.scratch[:0]
 	most, refusals := 1, 0
-	if j.fleet.record != nil || j.fleet.path != nil {
+	if x.fleet.record != nil || x.fleet.path != nil {
 		most = headOfRanking
 	}
 	for most > 0 && refusals < headOfRanking && len(r.list) > 0 {
-		var x ranked
-		x, r.list = heap.Pop(r.list, before)
-		if j.book.tasks[x.task].candidate == none {
+		var c ranked
+		c, r.list = heap.Pop(r.list, before)
+		if x.book.tasks[c.task].candidate == none {
 			continue // the task is no longer a candidate: it has its copy
 		}
-		v := j.decide(x.task, machine, facts)
+		v := x.decide(c.task, machine, facts)
 		if v.Action == restart.Copy && machine != none && v.Avoid.Has(machine) {
 			v.Decision = restart.Decision{Reason: restart.SameMachine}
-		} else if v.Action == restart.Keep && j.fleet.path == nil {
+		} else if v.Action == restart.Keep && x.fleet.path == nil {
 			refusals++
 		}
-		back = append(back, x)
+		back = append(back, c)
 		if v.Action != restart.Keep {
 			best.better(&v)
 			most--
 		} else if best.task == none && blocked(v.Reason) {
 			best.Decision = refusalOf(&v.Decision).decision()
 		}
-		if j.refused(v.Reason) {
+		if x.refused(v.Reason) {
 			break
 		}
 	}
-	for _, x := range back {
-		r.list = heap.Push(r.list, x, before)
+	for _, c := range back {
+		r.list = heap.Push(r.list, c, before)
 	}
-	j.scratch = back
+	r.scratch = back
 }
 
 // better replaces v by the other verdict if the other verdict gains more, or if it gains the same for a task with a
@@ -135,8 +137,8 @@ func (v *verdict) better(other *verdict) {
 // refused reports whether the policy refuses a slot to all tasks if it refuses the slot to a single task for this
 // reason. The answer is no while a machine is about to leave, because a task on this machine may get a copy against
 // the policy's answer.
-func (j *judge) refused(why restart.Reason) bool {
-	return j.reads.CopiesOnly && j.fleet.leaving == 0 && blocked(why) && why != restart.SameMachine
+func (x *phase) refused(why restart.Reason) bool {
+	return x.judge.reads.CopiesOnly && x.fleet.leaving == 0 && blocked(why) && why != restart.SameMachine
 }
 
 // ranking is the list of candidates, sorted at one time by the gain of their copies. It saves decisions. Let n slots
@@ -149,7 +151,11 @@ type ranking struct {
 	allowed bool          // the budget allowed one more copy at that time
 	list    []ranked      // a heap
 	refusal refusal
+	scratch []ranked // memory of rank and weigh
 }
+
+// keep makes the ranking invalid, unless it is still valid after an event.
+func (rk *ranking) keep(valid bool) { rk.holds = rk.holds && valid }
 
 // refusal is the part of a decision that is about the slot, without the numbers of the task.
 type refusal struct {

@@ -39,30 +39,17 @@ func newPeers(reads rules.Facts) peers {
 	return p
 }
 
-// furthest returns the progress score that a task adds to the sum of the scores of all tasks. It is 1 if the task has
-// finished, and otherwise the largest score of its running attempts. If no policy reads scores, it is 0.
-func (ps *peers) furthest(b *book, s *taskState) float64 {
-	if !ps.reads.Has(rules.Scores) {
-		return 0
-	}
-	if s.flags&finished != 0 {
-		return 1
-	}
-	score := 0.0
-	for i := s.newest; i != none; i = b.attempts.all[i].next {
-		score = max(score, b.attempts.all[i].score)
-	}
-	return score
-}
+// addScore adds a change to the sum of the scores of all tasks: the score of a task was before, and is score now.
+func (ps *peers) addScore(before, score float64) { ps.scores += score - before }
 
 // finish adds a task that has ended with success: the run time of the attempt that ended it, and the work that this
 // attempt had to do. Done is the work that the attempt has reported. If the work of the task is not known, the task
 // has no time for a unit of work, and its reported work is used for the throughput.
-func (ps *peers) finish(seconds float64, s *taskState, w stint, done float64) {
+func (ps *peers) finish(seconds float64, w stint, known bool, done float64) {
 	if ps.durations != nil {
 		ps.durations.Insert(seconds)
 	}
-	work, known := float64(w), s.flags&knownWork != 0
+	work := float64(w)
 	if ps.unitTimes != nil && known && work > 0 {
 		ps.unitTimes.Insert(seconds / work)
 	}
@@ -82,10 +69,11 @@ func (ps *peers) addPace(score float64, age time.Duration) {
 	}
 }
 
-// dropPace removes the progress rate of a running attempt. This rate was added at the attempt's last report.
-func (ps *peers) dropPace(a *attemptState) {
-	if at := a.progress.At(); ps.progressRates != nil && at > 0 {
-		ps.progressRates.Delete(a.score / at.Seconds())
+// dropPace removes the progress rate of a running attempt. This rate was added at the attempt's last report: its score,
+// and its age at that report.
+func (ps *peers) dropPace(score float64, at time.Duration) {
+	if ps.progressRates != nil && at > 0 {
+		ps.progressRates.Delete(score / at.Seconds())
 	}
 }
 

@@ -6,17 +6,28 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// phase contains the parts of the tracker's state that events change: the book, the forecast, the fleet, the peers
-// and the ledger. Each method applies one event to all of these parts. If a part needs the state from before the
-// event, the method changes that part first.
+// phase owns the parts of the tracker's state. A part does not know the other parts: it gets values, and returns values.
+// The methods of phase in this file apply an event to all parts. If a part needs the state from before the event, the
+// method changes that part first.
 type phase struct {
 	book      book
-	forecast  forecast
 	fleet     fleet
+	forecast  forecast
+	ages      ages
+	even      evenness
+	units     unitCheck
+	lag       lag
+	link      *link // nil if the phase has no Experience
 	peers     peers
+	trials    trials
+	judge     judge
+	ranking   ranking
 	ledger    Ledger
+	facts     facts
 	budget    Limiter // bounds the copies of several phases; nil: no bound
 	charged   int     // number of running copies that the budget knows of
 	lost      []int32 // memory of loseMachine: indices of the attempts on the machine
@@ -43,6 +54,9 @@ func (x *phase) submit(task, machine int, begins bool) int {
 		x.ledger.Ignored++
 		return none
 	}
+	if s.launched >= x.book.clones {
+		x.beginTrial(int32(task), restart.Copy)
+	}
 	if s.launched == 0 && x.budget != nil {
 		x.budget.TaskStarted()
 	}
@@ -58,7 +72,7 @@ func (x *phase) submit(task, machine int, begins bool) int {
 	x.fleet.refuse(index, false)
 	x.charge()
 	if begins {
-		x.book.begin(a)
+		x.book.begin(a, none)
 	}
 	return int(a.attempt)
 }
@@ -90,13 +104,10 @@ func (x *phase) begin(task, attempt, machine int) {
 		x.ledger.Ignored++
 		return
 	}
-	if machine >= 0 {
-		a.machine = x.fleet.add(machine)
-	}
 	if a.start != noTime {
-		x.forecast.lag.observe(x.book.now - a.start)
+		x.lag.observe(x.book.now - a.start)
 	}
-	x.book.begin(a)
+	x.book.begin(a, x.fleet.add(machine))
 }
 
 // report applies the progress report of an attempt. If the attempt has not begun, the report begins it. The result
@@ -108,15 +119,14 @@ func (x *phase) report(e *Event) bool {
 	}
 	s, a := &x.book.tasks[e.Task], &x.book.attempts.all[i]
 	if !a.begun {
-		x.book.begin(a)
+		x.book.begin(a, none)
 	}
 	if !e.Report.valid() {
 		x.ledger.Ignored++
 		return true
 	}
-	x.peers.dropPace(a)
-	score := x.forecast.report(s, a, &e.Report)
-	x.score(s, a, score)
+	x.dropPace(a)
+	x.score(s, a, x.learnReport(s, a, &e.Report))
 	x.peers.addPace(a.score, x.book.age(a))
 	return true
 }
@@ -124,22 +134,36 @@ func (x *phase) report(e *Event) bool {
 // score sets the progress score of an attempt. It also updates the sum of the scores of all tasks, and the sum of the
 // scores on the attempt's machine.
 func (x *phase) score(s *taskState, a *attemptState, score float64) {
-	before := x.peers.furthest(&x.book, s)
-	x.fleet.score(x.book.clock.Last, a, score)
-	a.score = score
-	x.peers.scores += x.peers.furthest(&x.book, s) - before
+	before := x.furthest(s)
+	x.fleet.score(x.book.clock.Last, a.machine, a.score, score)
+	x.book.setScore(a, score)
+	x.peers.addScore(before, x.furthest(s))
 }
+
+// furthest returns the share of a task that is done, for the sum of the scores of all tasks. It is 0 if the policy does
+// not read this sum.
+func (x *phase) furthest(s *taskState) float64 {
+	if !x.peers.reads.Has(rules.Scores) {
+		return 0
+	}
+	return x.book.furthest(s)
+}
+
+// dropPace removes the progress rate of a running attempt.
+func (x *phase) dropPace(a *attemptState) { x.peers.dropPace(a.score, a.track.progress.At()) }
 
 // finish records that an attempt has ended its task with success. It ends the other attempts of the task, and returns
 // their numbers.
 func (x *phase) finish(task, attempt int) (overtaken []int) {
 	if s := x.book.late(task, attempt); s != nil {
+		x.endTrial(s, none)
 		// The tracker already took this attempt as ended, for example as killed, but the attempt had finished before its
 		// kill. Its run time is not known, so nothing is learnt from it.
 		overtaken = x.overtake(s, none)
 		x.ledger.Late++
+		before := x.furthest(s)
 		x.book.finish(int32(task))
-		x.peers.scores += x.peers.furthest(&x.book, s)
+		x.peers.addScore(before, x.furthest(s))
 		x.charge()
 		return overtaken
 	}
@@ -148,17 +172,17 @@ func (x *phase) finish(task, attempt int) (overtaken []int) {
 		return nil
 	}
 	s, a := &x.book.tasks[task], &x.book.attempts.all[i]
+	x.endTrial(s, i)
 	if x.book.isCopy(s, a) {
 		x.ledger.Won++
 	}
 	overtaken = x.overtake(s, i)
 	age := x.book.age(a)
 	if a.begun {
-		x.forecast.finished(s, a)
-		w := s.stint(a.resumed)
-		x.peers.finish(age.Seconds(), s, w, a.done)
+		x.learnFinish(s, a)
+		x.peers.finish(age.Seconds(), s.stint(a.resumed), s.flags&knownWork != 0, a.track.done)
 	}
-	x.peers.dropPace(a)
+	x.dropPace(a)
 	x.score(s, a, 1)
 	x.peers.addPace(1, age)
 	x.ledger.Used = num.Add(x.ledger.Used, age)
@@ -176,7 +200,7 @@ func (x *phase) overtake(s *taskState, winner int32) []int {
 	if winner != none {
 		a := &x.book.attempts.all[winner]
 		byCopy, on = x.book.isCopy(s, a), a.machine
-		lapses = num.Add(x.book.now, max(x.forecast.longest(s.stint(a.resumed)), x.book.age(a)))
+		lapses = num.Add(x.book.now, max(x.longest(s.stint(a.resumed)), x.book.age(a)))
 	}
 	for i := s.newest; i != none; {
 		a := &x.book.attempts.all[i]
@@ -186,7 +210,7 @@ func (x *phase) overtake(s *taskState, winner int32) []int {
 			if x.book.isCopy(s, a) {
 				x.ledger.Lost++
 			} else if byCopy && a.machine != none && a.machine != on {
-				x.fleet.machines[a.machine].beatenUntil = lapses
+				x.fleet.beaten(a.machine, lapses)
 			}
 			x.end(s, i, wasKilled)
 		}
@@ -209,16 +233,16 @@ const (
 func (x *phase) end(s *taskState, i int32, how fate) {
 	a := &x.book.attempts.all[i]
 	if how == hasFailed {
-		x.forecast.failed(s, a)
+		x.learnFailure(a)
 	} else {
-		x.forecast.killed(s, a, how == wasInVain)
+		x.learnKill(s, a, how == wasInVain)
 	}
-	ran, before := x.book.age(a), x.peers.furthest(&x.book, s)
+	ran, before := x.book.age(a), x.furthest(s)
 	x.ledger.Used, x.ledger.Wasted = num.Add(x.ledger.Used, ran), num.Add(x.ledger.Wasted, ran)
-	x.peers.dropPace(a)
-	x.fleet.score(x.book.clock.Last, a, 0)
+	x.dropPace(a)
+	x.fleet.score(x.book.clock.Last, a.machine, a.score, 0)
 	x.book.end(i)
-	x.peers.scores += x.peers.furthest(&x.book, s) - before
+	x.peers.addScore(before, x.furthest(s))
 }
 
 // abandon ends an attempt that has not finished with success. If the task has no other attempt, the task waits again.
@@ -226,7 +250,7 @@ func (x *phase) abandon(task int, i int32, how fate) {
 	s := &x.book.tasks[task]
 	x.end(s, i, how)
 	if s.newest == none {
-		x.book.waiting.enter(int32(task))
+		x.book.waiting.enter(x.book.tasks, int32(task))
 	}
 	x.charge()
 }
@@ -239,31 +263,31 @@ func (x *phase) kill(task, attempt int, restarts bool) {
 		return
 	}
 	s := &x.book.tasks[task]
-	how := wasKilled
-	if x.book.several(s) { // another attempt goes on
-		x.book.history(s).lastCopy = x.book.now
+	how, several := wasKilled, x.book.several(s)
+	switch {
+	case several:
+		x.killTrial(s, i)
 		if x.book.isCopy(s, &x.book.attempts.all[i]) {
-			how = wasInVain
+			how = wasInVain // another attempt goes on
 		}
+	case restarts:
+		x.beginTrial(int32(task), restart.Restart)
 	}
+	x.book.noteKill(s, i, restarts)
 	if restarts {
-		x.book.history(s).restarts++
 		x.ledger.Restarts++
 	} else {
 		x.ledger.Pruned++
-		if x.book.several(s) && x.book.oldest(s) == i { // a copy replaces the oldest attempt, which is a restart
-			x.book.history(s).restarts++
-		}
 	}
 	x.abandon(task, i, how)
 }
 
-// account returns the ledger of the phase. It adds the numbers that other parts of the phase count, such as finished
+// counts returns the ledger of the phase. It adds the numbers that other parts of the phase count, such as finished
 // tasks.
-func (x *phase) account() Ledger {
+func (x *phase) counts() Ledger {
 	l := x.ledger
 	l.Finished, l.ClockSteps = x.book.successes, x.book.clock.Steps
-	l.BadUnits, l.SmallUnits = x.forecast.units.tooLarge, x.forecast.units.tooSmall
+	l.BadUnits, l.SmallUnits, l.BadAnswers = x.units.tooLarge, x.units.tooSmall, x.judge.badAnswers
 	return l
 }
 
@@ -285,8 +309,7 @@ func (x *phase) loseMachine(machine int) []int {
 	if index == none {
 		return nil
 	}
-	x.fleet.refuse(index, false) // its slots are gone; and if the machine comes back, it may be healthy
-	x.fleet.machines[index].beatenUntil = noTime
+	x.fleet.lost(index)
 	all, lost := x.book.attempts.all, x.lost[:0]
 	for i := range all {
 		if a := &all[i]; a.task != none && a.machine == index {
@@ -299,8 +322,7 @@ func (x *phase) loseMachine(machine int) []int {
 	x.lost, x.waiting = lost, x.waiting[:0]
 	for _, i := range lost {
 		task := int(all[i].task)
-		x.ledger.Failed++
-		x.abandon(task, i, hasFailed)
+		x.fail(task, i)
 		if x.book.tasks[task].newest == none {
 			x.waiting = append(x.waiting, task)
 		}
@@ -315,18 +337,17 @@ func (x *phase) loseOutput(task int) {
 		x.ledger.Ignored++
 		return
 	}
-	x.peers.scores -= x.peers.furthest(&x.book, s)
+	before := x.furthest(s)
 	x.book.unfinish(int32(task))
-	x.book.history(s).lost = s.launched
+	x.peers.addScore(before, x.furthest(s))
 }
 
 // setSlots sets how many attempts of the phase may run at once, and tells the budget by how much this number changed.
 func (x *phase) setSlots(slots int) {
-	slots = min(max(slots, 0), maxTasks)
+	change := x.book.setSlots(slots)
 	if x.budget != nil {
-		x.budget.SlotsChanged(slots - x.book.slots)
+		x.budget.SlotsChanged(change)
 	}
-	x.book.slots = slots
 }
 
 // leave records the time at which a machine will leave. The zero time says that the machine stays after all.
@@ -341,9 +362,10 @@ func (x *phase) leave(machine int, at time.Time) {
 	}
 }
 
-// fail ends an attempt that has failed.
-func (x *phase) fail(task, attempt int) {
-	if i := x.find(task, attempt); i != none {
+// fail ends an attempt that has failed, or was lost with its machine.
+func (x *phase) fail(task int, i int32) {
+	if i != none {
+		x.failTrial(&x.book.tasks[task], &x.book.attempts.all[i])
 		x.ledger.Failed++
 		x.abandon(task, i, hasFailed)
 	}
@@ -356,12 +378,11 @@ func (x *phase) giveUp(task int) {
 		return
 	}
 	s := &x.book.tasks[task]
-	if s.flags&waits == 0 {
+	if !x.book.giveUp(s) {
 		x.ledger.Ignored++
 		return
 	}
-	x.book.waiting.leave(s)
-	s.flags |= givenUp
+	x.dropTrial(s)
 }
 
 // retry records that a task that was given up waits for a slot again. If the task was not given up, the event counts
@@ -370,13 +391,9 @@ func (x *phase) retry(task int) {
 	if !x.known(task) {
 		return
 	}
-	s := &x.book.tasks[task]
-	if s.flags&givenUp == 0 {
+	if !x.book.retry(int32(task)) {
 		x.ledger.Ignored++
-		return
 	}
-	s.flags &^= givenUp
-	x.book.waiting.enter(int32(task))
 }
 
 // setEligible sets whether a task may be copied and whether it may be restarted.
@@ -399,14 +416,12 @@ func (x *phase) setEligible(e *Event) {
 func (x *phase) close() {
 	for i := range x.book.tasks {
 		s := &x.book.tasks[i]
+		x.dropTrial(s)
 		for s.newest != none {
 			x.ledger.Pruned++
 			x.abandon(i, s.newest, wasKilled)
 		}
-		if s.flags&waits != 0 {
-			x.book.waiting.leave(s)
-			s.flags |= givenUp
-		}
+		x.book.giveUp(s)
 	}
 	x.setSlots(0)
 }

@@ -34,7 +34,7 @@ func TestDecisionsByBoundsAreThoseInFull(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, one, two, "seed %d: both trackers must have the same state", seed)
 		require.Equal(t, w.full.Ledger(), w.quick.Ledger())
-		require.Equal(t, w.full.judge.counts, w.quick.judge.counts)
+		require.Equal(t, w.full.phase.judge.counts, w.quick.phase.judge.counts)
 		early, late, acts = early+w.early, late+w.late, acts+w.acts
 	}
 	t.Logf("by bounds %d decisions before it is known how far predictions are off, %d later; %d actions", early, late, acts)
@@ -112,7 +112,7 @@ func newTwins(t *testing.T, seed uint64) *twins {
 		require.NoError(t, err)
 		*of = tr
 	}
-	w.full.judge.inFull = true
+	w.full.phase.judge.inFull = true
 	w.left = tasks
 	w.work = slices.Clone(w.work)
 	return w

@@ -12,10 +12,9 @@ import (
 // the heap. So no task is in the heap twice.
 type queue struct {
 	heap  []int32
-	tasks []taskState // the tasks of the book, shared
-	waits int         // number of waiting tasks
-	equal bool        // all tasks have the same work, so that the order is that of the indices
-	shown []int32     // memory of all
+	waits int     // number of waiting tasks
+	equal bool    // all tasks have the same work, so that the order is that of the indices
+	shown []int32 // memory of all
 }
 
 // maxPassedOver is how many waiting tasks the queue looks at, to find a task that was not tried on the machine.
@@ -23,12 +22,12 @@ const maxPassedOver = 8
 
 // newQueue returns a queue in which all tasks wait. O(n) in the number of tasks.
 func newQueue(tasks []taskState) queue {
-	q := queue{heap: make([]int32, len(tasks)), tasks: tasks, waits: len(tasks), equal: sameWork(tasks)}
+	q := queue{heap: make([]int32, len(tasks)), waits: len(tasks), equal: sameWork(tasks)}
 	for i := range q.heap {
 		q.heap[i] = int32(i)
 		tasks[i].flags |= waits | queued
 	}
-	heap.Init(q.heap, q.before)
+	heap.Init(q.heap, func(a, b int32) bool { return q.before(tasks, a, b) })
 	return q
 }
 
@@ -38,13 +37,13 @@ func sameWork(tasks []taskState) bool {
 }
 
 // enter records that a task waits, and puts it into the heap.
-func (q *queue) enter(task int32) {
-	s := &q.tasks[task]
+func (q *queue) enter(tasks []taskState, task int32) {
+	s := &tasks[task]
 	s.flags |= waits
 	q.waits++
 	if s.flags&queued == 0 {
 		s.flags |= queued
-		q.push(task)
+		q.push(tasks, task)
 	}
 }
 
@@ -57,42 +56,42 @@ func (q *queue) leave(s *taskState) {
 }
 
 // first returns the task to start on the machine; none if no task waits. The task keeps waiting until it is started.
-func (q *queue) first(machine int32) int32 {
-	for len(q.heap) > 0 && q.tasks[q.heap[0]].flags&waits == 0 {
-		q.pop()
+func (q *queue) first(tasks []taskState, machine int32) int32 {
+	for len(q.heap) > 0 && tasks[q.heap[0]].flags&waits == 0 {
+		q.pop(tasks)
 	}
 	switch {
 	case len(q.heap) == 0:
 		return none
-	case !q.tasks[q.heap[0]].ranOn(machine):
+	case !tasks[q.heap[0]].ranOn(machine):
 		return q.heap[0]
 	}
-	return q.passOver(machine)
+	return q.passOver(tasks, machine)
 }
 
 // passOver is called if the first waiting task was tried on the machine before. It returns the next waiting task that
 // was not tried there. If there is no such task among the first maxPassedOver, it returns the first waiting task.
-func (q *queue) passOver(machine int32) int32 {
+func (q *queue) passOver(tasks []taskState, machine int32) int32 {
 	var passed [maxPassedOver]int32
 	n, found := 0, int32(none)
 	for n < len(passed) {
-		task := q.pop()
+		task := q.pop(tasks)
 		if task == none {
 			break
 		}
-		if q.tasks[task].flags&waits == 0 {
+		if tasks[task].flags&waits == 0 {
 			continue
 		}
 		passed[n] = task
 		n++
-		if !q.tasks[task].ranOn(machine) {
+		if !tasks[task].ranOn(machine) {
 			found = task
 			break
 		}
 	}
 	for _, task := range passed[:n] {
-		q.tasks[task].flags |= queued
-		q.push(task)
+		tasks[task].flags |= queued
+		q.push(tasks, task)
 	}
 	if found == none && n > 0 {
 		return passed[0] // all these tasks were tried here; to try again is better than an idle slot
@@ -102,21 +101,21 @@ func (q *queue) passOver(machine int32) int32 {
 
 // all ranges over the waiting tasks in their order. It takes each task from the heap, and at the end of the loop, however
 // it ends, puts back those that still wait.
-func (q *queue) all(yield func(task int) bool) {
+func (q *queue) all(tasks []taskState, yield func(task int) bool) {
 	shown := q.shown[:0]
 	q.shown = nil // a loop within the loop has memory of its own
 	defer func() {
 		for _, task := range shown {
-			if s := &q.tasks[task]; s.flags&waits != 0 && s.flags&queued == 0 {
+			if s := &tasks[task]; s.flags&waits != 0 && s.flags&queued == 0 {
 				s.flags |= queued
-				q.push(task)
+				q.push(tasks, task)
 			}
 		}
 		q.shown = shown
 	}()
 	for len(q.heap) > 0 {
-		task := q.pop()
-		if q.tasks[task].flags&waits == 0 {
+		task := q.pop(tasks)
+		if tasks[task].flags&waits == 0 {
 			continue
 		}
 		if shown = append(shown, task); !yield(int(task)) {
@@ -126,51 +125,50 @@ func (q *queue) all(yield func(task int) bool) {
 }
 
 // before is the order of the heap: more work first, then lower index.
-func (q *queue) before(a, b int32) bool {
-	if !q.equal && q.tasks[a].work != q.tasks[b].work {
-		return q.tasks[a].work > q.tasks[b].work
+func (q *queue) before(tasks []taskState, a, b int32) bool {
+	if !q.equal && tasks[a].work != tasks[b].work {
+		return tasks[a].work > tasks[b].work
 	}
 	return a < b
 }
 
 // push adds a task to the heap.
-func (q *queue) push(task int32) { q.heap = heap.Push(q.heap, task, q.before) }
+func (q *queue) push(tasks []taskState, task int32) {
+	q.heap = heap.Push(q.heap, task, func(a, b int32) bool { return q.before(tasks, a, b) })
+}
 
 // pop removes the first task from the heap, even if the task no longer waits, and returns it; none if the heap is
 // empty.
-func (q *queue) pop() (task int32) {
+func (q *queue) pop(tasks []taskState) (task int32) {
 	if len(q.heap) == 0 {
 		return none
 	}
-	task, q.heap = heap.Pop(q.heap, q.before)
-	q.tasks[task].flags &^= queued
+	task, q.heap = heap.Pop(q.heap, func(a, b int32) bool { return q.before(tasks, a, b) })
+	tasks[task].flags &^= queued
 	return task
 }
 
 // candidates are the tasks that are worth a copy. The last decision about such a task was Copy, or the task would
 // have been copied if there had been a slot, or a suitable slot, for the copy. The order has no meaning.
-type candidates struct {
-	list  []int32
-	tasks []taskState // the tasks of the book, shared
-}
+type candidates struct{ list []int32 }
 
 // add adds a task to the list of candidates, unless the task is in the list already.
-func (cands *candidates) add(task int32) {
-	if s := &cands.tasks[task]; s.candidate == none {
+func (cands *candidates) add(tasks []taskState, task int32) {
+	if s := &tasks[task]; s.candidate == none {
 		s.candidate = int32(len(cands.list))
 		cands.list = append(cands.list, task)
 	}
 }
 
 // drop removes a task from the list of candidates. The last candidate takes its place in the list.
-func (cands *candidates) drop(task int32) {
-	at := cands.tasks[task].candidate
+func (cands *candidates) drop(tasks []taskState, task int32) {
+	at := tasks[task].candidate
 	if at == none {
 		return
 	}
 	last := cands.list[len(cands.list)-1]
 	cands.list[at] = last
-	cands.tasks[last].candidate = at
+	tasks[last].candidate = at
 	cands.list = cands.list[:len(cands.list)-1]
-	cands.tasks[task].candidate = none
+	tasks[task].candidate = none
 }

@@ -69,4 +69,7 @@ func (t *Tracker) Attempts(task int) iter.Seq[AttemptInfo] {
 // task with the lowest index. Within the loop the host may start or submit the task that the loop has reached. It must
 // call no other method that changes the tracker, and not range over Waiting again: the tasks before are not seen there.
 // O(log n) for each task that the loop reaches.
-func (t *Tracker) Waiting() iter.Seq[int] { return t.phase.book.waiting.all }
+func (t *Tracker) Waiting() iter.Seq[int] {
+	b := &t.phase.book
+	return func(yield func(int) bool) { b.waiting.all(b.tasks, yield) }
+}

@@ -21,14 +21,13 @@ const snapshotVersion = 25
 // events. It does not contain the parts that the host supplies, which [Restore] gets as arguments. AppendBinary fails
 // only for a Tracker that [New] did not make. O(n) for n tasks, some 60 bytes for each.
 func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
-	if t.judge.book == nil {
+	if t.phase.judge.policy == nil {
 		return dst, errors.New("restart/tracker: a Tracker that New did not make has no snapshot")
 	}
 	return snapshot.Append(dst, snapshotVersion, func(c *snapshot.Codec) {
-		h := header{policy: describe(t.judge.policy), config: t.config}
+		h := header{policy: describe(t.phase.judge.policy), config: t.config}
 		h.code(c)
 		t.phase.code(c)
-		t.judge.code(c)
 	})
 }
 
@@ -66,14 +65,13 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 		return nil, fmt.Errorf("restart/tracker: Restore: %w", err)
 	}
 	t.phase.code(&in)
-	t.judge.code(&in)
 	if in.OK() {
 		t.phase.complete(&in)
 	}
 	if err := in.In.Close(); err != nil {
 		return nil, err
 	}
-	t.judge.trials.link.resume(&t.judge.trials)
+	t.phase.link.resume(t.phase.trials.tally())
 	return t, nil
 }
 
@@ -166,7 +164,7 @@ const leastTask = 8 + 6
 
 // code writes or reads the facts that the tracker has learned from events.
 func (x *phase) code(c *snapshot.Codec) {
-	b, f := &x.book, &x.forecast
+	b := &x.book
 	c.Clock(&b.clock)
 	if c.In != nil {
 		b.now = b.clock.Since
@@ -176,10 +174,10 @@ func (x *phase) code(c *snapshot.Codec) {
 	c.Number(&b.slots, 0, maxTasks)
 	c.Number(&b.started, 0, len(b.tasks))
 	x.codeLedger(c)
-	x.fleet.code(c, num.Add(b.now, f.interval))
+	x.fleet.code(c, num.Add(b.now, x.forecast.interval))
 	x.peers.code(c)
-	f.code(c)
-	snapshot.List(c, &b.histories, func(h *history) { h.code(c, b.keepsTrials) })
+	x.codeForecast(c)
+	snapshot.List(c, &b.histories, func(h *history) { h.code(c, x.trials.on) })
 	snapshot.List(c, &b.attempts.all, func(a *attemptState) { x.codeAttempt(c, a) })
 	c.Index(&b.attempts.free, len(b.attempts.all))
 	for i := range b.tasks {
@@ -190,11 +188,15 @@ func (x *phase) code(c *snapshot.Codec) {
 	}
 	snapshot.List(c, &b.candidates.list, func(task *int32) { c.Index(task, len(b.tasks)) })
 	snapshot.List(c, &b.cloning, func(task *int32) { c.Index(task, len(b.tasks)) })
+	c.Number(&x.judge.badAnswers, 0, snapshot.Any)
+	x.judge.counts.code(c)
+	x.trials.code(c, b.histories)
+	x.ranking.code(c, len(b.tasks))
 }
 
 // codeLedger encodes or decodes the ledger, and the numbers of the ledger that other parts count.
 func (x *phase) codeLedger(c *snapshot.Codec) {
-	l := x.account()
+	l := x.counts()
 	for _, n := range l.counts() {
 		if n.of != &l.BadAnswers && n.of != &l.ClockSteps { // the judge and the clock encode these two
 			c.Number(n.of, 0, snapshot.Any)
@@ -204,17 +206,8 @@ func (x *phase) codeLedger(c *snapshot.Codec) {
 	c.Duration(&l.Wasted)
 	if c.In != nil {
 		x.ledger, x.book.successes = l, l.Finished
-		x.forecast.units.tooLarge, x.forecast.units.tooSmall = l.BadUnits, l.SmallUnits
+		x.units.tooLarge, x.units.tooSmall = l.BadUnits, l.SmallUnits
 	}
-}
-
-// code encodes or decodes the counts of answers, the account of trials, and the ranking of the tasks that are worth a
-// copy.
-func (j *judge) code(c *snapshot.Codec) {
-	c.Number(&j.badAnswers, 0, snapshot.Any)
-	j.counts.code(c)
-	j.trials.code(c, j.book)
-	j.ranking.code(c, len(j.book.tasks))
 }
 
 // code encodes or decodes how often each answer was given.
@@ -262,8 +255,8 @@ func (fl *fleet) code(c *snapshot.Codec, due time.Duration) {
 		c.Duration(&m.leaves)
 		refused := m.refused
 		c.Bool(&refused)
-		snapshot.Small(c, &m.ended, 0, maxTasks)
-		c.Bool(&m.suspect)
+		snapshot.Small(c, &m.suspicion.ended, 0, maxTasks)
+		c.Bool(&m.suspicion.suspect)
 		c.Duration(&m.beatenUntil)
 		if fl.pace != nil {
 			c.Amount(&m.total)
@@ -305,28 +298,28 @@ func (ps *peers) code(c *snapshot.Codec) {
 	c.Amount(&ps.workTime)
 }
 
-// code encodes or decodes the samples of unit times and the run times from which the estimates are made. A unit time
-// is the time for a unit of work.
-func (f *forecast) code(c *snapshot.Codec) {
+// codeForecast encodes or decodes the samples of unit times and the run times from which the estimates are made. A unit
+// time is the time for a unit of work.
+func (x *phase) codeForecast(c *snapshot.Codec) {
+	f, m := &x.forecast, &x.ages
 	c.Bool(&f.reported)
-	c.Bool(&f.units.disbelieved)
-	c.Number(&f.units.judged, 0, snapshot.Any)
+	c.Bool(&x.units.disbelieved)
+	c.Number(&x.units.judged, 0, snapshot.Any)
 	c.Part(f.rates)
 	c.Part(&f.wrapUp)
 	c.Duration(&f.model.WrapUp)
-	c.Amount(&f.lag.sum)
-	c.Amount(&f.lag.n)
-	m := &f.ages
-	c.Amount(&m.meanWork)
+	c.Amount(&x.lag.sum)
+	c.Amount(&x.lag.n)
+	c.Amount(&f.meanWork)
 	c.Amount(&m.longest)
-	if !m.on {
+	if f.shape == nil {
 		return
 	}
-	c.Part(m.shape)
+	c.Part(f.shape)
 	c.Part(&m.curve)
 	c.Duration(&m.fittedAt)
-	c.Number(&m.endedShown, 0, snapshot.Any)
-	c.Number(&m.endedEven, 0, m.endedShown)
+	c.Number(&x.even.shown, 0, snapshot.Any)
+	c.Number(&x.even.even, 0, x.even.shown)
 	c.Number(&m.newRunTimes, 0, snapshot.Any)
 	snapshot.List(c, &m.runTimes, func(t *runTime) {
 		t.code(c)
@@ -335,8 +328,8 @@ func (f *forecast) code(c *snapshot.Codec) {
 		}
 	})
 	others := new([]runTime)
-	if f.link != nil {
-		others = &f.link.others
+	if x.link != nil {
+		others = &x.link.others
 	}
 	snapshot.List(c, others, func(t *runTime) { t.code(c) })
 	c.Check(len(*others) <= mostOthers, "holds too many run times of other phases")
@@ -353,7 +346,7 @@ func (rt *runTime) code(c *snapshot.Codec) {
 // history contains the trials of the task.
 func (h *history) code(c *snapshot.Codec, trials bool) {
 	c.Duration(&h.lastCopy)
-	for _, n := range []*int32{&h.restarts, &h.copies, &h.killed, &h.killedOn, &h.lost} {
+	for _, n := range []*int32{&h.restarts, &h.copies, &h.killed.sample, &h.killed.on, &h.lost} {
 		c.Index(n, anyIndex)
 	}
 	snapshot.Small(c, &h.saved, 0, mostPart)
@@ -374,26 +367,26 @@ func (x *phase) codeAttempt(c *snapshot.Codec, a *attemptState) {
 	}
 	c.Index(&a.machine, len(x.fleet.machines))
 	c.Index(&a.attempt, anyIndex)
-	c.Index(&a.sample, anyIndex)
+	c.Index(&a.track.sample, anyIndex)
 	c.Bool(&a.begun)
-	c.Bool(&a.badUnits)
-	for _, d := range []*time.Duration{&a.start, &a.doneAt, &a.remaining} {
+	c.Bool(&a.unit.bad)
+	for _, d := range []*time.Duration{&a.start, &a.track.doneAt, &a.track.remaining} {
 		c.Duration(d)
 	}
 	c.Amount(&a.score)
-	c.Amount(&a.done)
+	c.Amount(&a.track.done)
 	snapshot.Small(c, &a.resumed, 0, mostPart)
-	c.Amount32(&a.recordedAt)
-	implied := float64(a.implied)
+	c.Amount32(&a.recorded.at)
+	implied := float64(a.track.implied)
 	c.Real(&implied)
-	a.implied = float32(implied)
-	c.Part(&a.progress)
-	if x.forecast.ages.on {
-		c.Part(&a.trail)
-		c.Amount32(&a.atStage)
+	a.track.implied = float32(implied)
+	c.Part(&a.track.progress)
+	if x.forecast.shape != nil {
+		c.Part(&a.track.trail)
+		c.Amount32(&a.track.atStage)
 	}
 	right := a.start >= 0 && a.start <= x.book.now || a.start == noTime && !a.begun
-	c.Check(right && (a.doneAt == noTime || a.doneAt >= 0) && a.attempt != none, "holds an attempt that began before the first event or after the last")
+	c.Check(right && (a.track.doneAt == noTime || a.track.doneAt >= 0) && a.attempt != none, "holds an attempt that began before the first event or after the last")
 }
 
 // codeTask encodes or decodes the state of a task.
@@ -433,7 +426,7 @@ func codeTrial(c *snapshot.Codec, x *restart.Trial) {
 
 // code encodes or decodes the account of the trials. It does not encode AtRisk, the slot time that open trials put at
 // risk. It computes AtRisk from the trials of the tasks.
-func (tr *trials) code(c *snapshot.Codec, b *book) {
+func (tr *trials) code(c *snapshot.Codec, histories []history) {
 	if !tr.on {
 		return
 	}
@@ -443,8 +436,8 @@ func (tr *trials) code(c *snapshot.Codec, b *book) {
 	c.Duration(&tr.Cost)
 	c.Duration(&tr.Longest)
 	if c.In != nil {
-		for i := range b.histories {
-			tr.AtRisk = num.Add(tr.AtRisk, b.histories[i].trial.Stake)
+		for i := range histories {
+			tr.AtRisk = num.Add(tr.AtRisk, histories[i].trial.Stake)
 		}
 	}
 }
@@ -490,7 +483,7 @@ func (x *phase) completeTask(c *snapshot.Codec, task int32) {
 	for i := s.newest; i != none && c.OK(); i = b.attempts.all[i].next {
 		a := &b.attempts.all[i]
 		attempts++
-		if a.sample != estimate.NoSample {
+		if a.track.sample != estimate.NoSample {
 			x.forecast.runningSamples++
 		}
 		c.Check(a.task == task && a.attempt < s.launched && attempts <= int(s.launched), "lists an attempt with a task that does not have it")
@@ -515,6 +508,6 @@ func (x *phase) completeTask(c *snapshot.Codec, task int32) {
 		}
 	}
 	if isWaiting {
-		b.waiting.enter(task)
+		b.waiting.enter(b.tasks, task)
 	}
 }

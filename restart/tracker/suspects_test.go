@@ -26,7 +26,7 @@ func TestASuspectMachineIsHardlyChance(t *testing.T) {
 		{overdue: 1 << 20, ended: 1 << 20, share: 1, machines: 1 << 20},  // an overflow makes no machine suspect
 		{overdue: 1 << 20, share: 1e-300, machines: 1 << 20, want: true}, // an underflow clears no machine
 	} {
-		m := machine{overdue: one.overdue, ended: one.ended}
+		m := suspicion{overdue: one.overdue, ended: one.ended}
 		assert.Equal(t, one.want, m.isSuspect(one.share, one.machines), "%+v", one)
 	}
 }
@@ -39,7 +39,7 @@ func TestFewMachinesAreSuspectByChance(t *testing.T) {
 	for range phases {
 		share, any := 0.05+0.3*r.Float64(), false
 		for range machines {
-			var m machine
+			var m suspicion
 			for range slots {
 				if r.Float64() < share {
 					m.overdue++

@@ -43,8 +43,7 @@ import (
 // A Tracker is not safe for concurrent use. Use a new Tracker for each phase.
 type Tracker struct {
 	config Config
-	phase  phase    // the state that events change
-	judge  judge    // makes the decisions from that state
+	phase  phase    // the state, which events change
 	found  []Answer // memory of the answers to a Swept event
 }
 
@@ -58,9 +57,7 @@ func New(c Config) (*Tracker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if record := t.phase.fleet.record; record != nil {
-		t.phase.fleet.member = record.Join()
-	}
+	t.phase.fleet.join()
 	if c.Budget != nil {
 		c.Budget.SlotsChanged(c.Slots)
 	}
@@ -96,31 +93,20 @@ func open(c Config) (*Tracker, error) {
 		return nil, fmt.Errorf("restart/tracker: Config.UnitTimes: %w", err)
 	}
 	known := func(task int) bool { return given == nil || num.Known(given[task]) }
-	t := &Tracker{config: c}
+	t := &Tracker{config: c, phase: phase{
+		book:     newBook(c.Work, known, c.Slots, c.Clones),
+		fleet:    newFleet(&c, record, own, reads.Has(rules.Machines)),
+		forecast: newForecast(&c, rates, reads.Has(rules.Fresh) || record != nil, reads.Has(rules.Left)),
+		ages:     newAges(len(c.Work), c.Experience != nil),
+		lag:      lag{prior: c.Lag},
+		link:     newLink(&c, num.Sized(given)),
+		peers:    newPeers(reads.Facts),
+		trials:   trials{on: reads.Has(rules.Trials)},
+		judge:    newJudge(c.Policy, reads),
+		facts:    facts{phase: restart.Phase{Interval: c.Interval, Tasks: c.Tasks, Stream: c.Stream, Limits: limits}},
+		budget:   c.Budget,
+	}}
 	t.config.Work, t.config.UnitTimes = nil, rates.Config()
-	x := &t.phase
-	x.book, x.peers, x.budget = newBook(c.Work, known, c.Slots, c.Clones), newPeers(reads.Facts), c.Budget
-	x.fleet = fleet{count: c.Machines, record: record, own: own, path: c.Path}
-	if reads.Has(rules.Machines) {
-		x.fleet.pace = &pace{totals: totals{idle: c.Machines}}
-	}
-	x.forecast = forecast{
-		book: &x.book, fleet: &x.fleet, interval: c.Interval, readsRates: reads.Has(rules.Fresh) || record != nil,
-		hasPrior: c.UnitTimes.Prior != nil, model: c.Model, rates: rates, lag: lag{prior: c.Lag}, ages: newAges(&c, reads),
-		link: newLink(&c, num.Sized(given)),
-	}
-	t.judge = judge{
-		book: &x.book, fleet: &x.fleet, forecast: &x.forecast, peers: &x.peers, policy: c.Policy, reads: reads,
-		budget: c.Budget,
-	}
-	if least, is := c.Policy.(restart.LeastCost); is {
-		t.judge.leastCost = &least
-	}
-	t.judge.trials.on = reads.Has(rules.Trials)
-	x.forecast.ages.readsTrials = t.judge.trials.on
-	t.judge.trials.link = x.forecast.link
-	x.book.keepsTrials = t.judge.trials.on
-	t.judge.facts = restart.Phase{Interval: c.Interval, Tasks: c.Tasks, Stream: c.Stream, Limits: limits}
 	return t, nil
 }
 
@@ -129,18 +115,14 @@ func (t *Tracker) Config() Config { return t.config }
 
 // Phase returns the facts of the phase as a policy reads them now.
 func (t *Tracker) Phase() restart.Phase {
-	if t.judge.book == nil {
+	if t.phase.judge.policy == nil {
 		return restart.Phase{}
 	}
-	return *t.judge.phaseFacts()
+	return *t.phase.phaseFacts()
 }
 
 // Ledger returns the counts of attempts and the slot time so far.
-func (t *Tracker) Ledger() Ledger {
-	l := t.phase.account()
-	l.BadAnswers = t.judge.badAnswers
-	return l
-}
+func (t *Tracker) Ledger() Ledger { return t.phase.counts() }
 
 // UnitTimes returns the distribution of the time that an attempt takes for a unit of work, as the tracker has learnt
 // it. Do not change the result.
@@ -402,7 +384,7 @@ func (t *Tracker) Close(now time.Time) { t.Apply(Event{Kind: Closed, Time: now})
 // once: a Sweep counts one decision for each task, and Next one for each slot. O(1) for each pair.
 func (t *Tracker) Decisions() iter.Seq2[restart.Decision, int] {
 	return func(yield func(restart.Decision, int) bool) {
-		for _, c := range t.judge.counts {
+		for _, c := range t.phase.judge.counts {
 			if !yield(restart.Decision{Action: c.action, Reason: c.reason}, c.n) {
 				return
 			}

@@ -6,132 +6,106 @@ import (
 
 // trials is the account of the phase's trials. A trial is a copy or a restart that was made because a task was slow.
 type trials struct {
-	on             bool  // the account is in use: the loss of trials is bounded, or the policy reads the account
-	restart.Trials       // the trials of this phase
-	ownResults     bool  // a trial of this phase was won or lost
-	link           *link // nil if the phase has no Experience
+	on             bool // the account is in use: the loss of trials is bounded, or the policy reads the account
+	restart.Trials      // the trials of this phase
+	ownResults     bool // a trial of this phase was won or lost
 }
 
-// account returns the account of trials as a policy reads it. A trial is a copy or a restart that was made because a
-// task was slow. If there is an Experience, the slot time that was lost and the slot time at risk are sums over all
-// phases of the same kind.
-func (j *judge) account() restart.Trials {
-	t := j.trials.Trials
-	t.Cost, t.AtRisk = j.trials.link.ofKind(&j.trials)
-	if j.trials.link.knowsLosses() {
+// tally returns the numbers of won and lost trials of the phase, their cost, and the slot time at risk in open
+// trials.
+func (tr *trials) tally() tally { return tally{tr.Won, tr.Lost, tr.Cost, tr.AtRisk} }
+
+// adopt gives the phase the numbers of won and lost trials of all phases of its kind.
+func (tr *trials) adopt(won, lost float64) { tr.Won, tr.Lost = won, lost }
+
+// decided records whether a trial of this phase was won or lost.
+func (tr *trials) decided(is bool) { tr.ownResults = tr.ownResults || is }
+
+// The methods below keep the account. Each is called before its event changes another part, because the account needs
+// the facts from before the event. The facts contain distributions that the event changes.
+
+// adoptTrials gives the phase the results of the trials of its kind, until a trial of its own was won or lost.
+func (x *phase) adoptTrials() {
+	if x.trials.on && x.link != nil && !x.trials.ownResults {
+		x.trials.adopt(x.link.results())
+	}
+}
+
+// publishTrials tells the phases of the same kind how the account has changed.
+func (x *phase) publishTrials() {
+	x.trials.decided(x.link.publish(x.book.clock.Last, x.trials.tally()))
+}
+
+// account returns the account of trials as a policy reads it. If there is an Experience, the slot time that was lost
+// and the slot time at risk are sums over all phases of the same kind.
+func (x *phase) account() restart.Trials {
+	t := x.trials.Trials
+	t.Cost, t.AtRisk = x.link.ofKind(x.trials.tally())
+	if x.link.knowsLosses() {
 		t.Longest = 0
 	}
 	return t
 }
 
-// noteTrial updates the account of trials for an event. A trial is a copy or a restart that was made because a task
-// was slow. noteTrial is called before the event changes the book of tasks and attempts.
-func (j *judge) noteTrial(e *Event) {
-	b := j.book
-	switch e.Kind {
-	case MachineLost:
-		index := j.fleet.find(e.Machine)
-		for i := range b.attempts.all {
-			if a := &b.attempts.all[i]; index != none && a.task != none && a.machine == index {
-				j.attemptFailed(&b.tasks[a.task], a)
-			}
-		}
-		return
-	case Closed:
-		for i := range b.histories {
-			j.trials.Drop(&b.histories[i].trial)
-		}
-		return
-	}
-	s := b.task(e.Task)
-	if s == nil {
-		return
-	}
-	i := b.find(e.Task, e.Attempt)
-	switch e.Kind {
-	case Started, Submitted:
-		if s.flags&(finished|givenUp) == 0 && s.launched >= b.clones {
-			j.beginTrial(int32(e.Task), restart.Copy)
-		}
-	case Finished:
-		if i != none {
-			j.taskEnded(s, i)
-		} else if b.late(e.Task, e.Attempt) != nil {
-			j.taskEnded(s, none)
-		}
-	case Failed:
-		if i != none {
-			j.attemptFailed(s, &b.attempts.all[i])
-		}
-	case Restarted, Killed:
-		switch {
-		case i == none:
-		case b.several(s):
-			j.attemptKilled(s, i)
-		case e.Kind == Restarted:
-			j.beginTrial(int32(e.Task), restart.Restart)
-		}
-	case GivenUp:
-		if s.flags&waits != 0 && s.history != none {
-			j.trials.Drop(&b.histories[s.history].trial)
-		}
-	}
-}
-
 // beginTrial records that the host copies or restarts a running task. This is a trial, which will be won or lost. The
 // action is Copy or Restart.
-func (j *judge) beginTrial(task int32, action restart.Action) {
-	s := &j.book.tasks[task]
-	if !j.book.runs(s) {
+func (x *phase) beginTrial(task int32, action restart.Action) {
+	s := &x.book.tasks[task]
+	if !x.trials.on || !x.book.runs(s) {
 		return
 	}
 	var view restart.Task
-	j.fillTask(&view, task, askNone)
-	j.trials.Begin(&j.book.history(s).trial, &view, &j.facts, action)
+	x.taskFacts(&view, task, askNone)
+	x.book.history(s)
+	x.trials.Begin(x.book.trial(s), &view, &x.facts.phase, action)
 }
 
-// taskEnded updates the trial of a task that has ended with success. A trial is a copy or a restart of a slow task.
-// Winner is the index of the attempt that ended the task. If it is none, the tracker had already counted that attempt
-// as ended.
-func (j *judge) taskEnded(s *taskState, winner int32) {
-	if s.history == none {
+// endTrial updates the trial of a task that has ended with success. Winner is the index of the attempt that ended the
+// task. If it is none, the tracker had already counted that attempt as ended.
+func (x *phase) endTrial(s *taskState, winner int32) {
+	trial := x.book.trial(s)
+	if !x.trials.on || trial == nil {
 		return
 	}
-	b := j.book
-	x := &b.histories[s.history].trial
 	if winner == none {
-		j.trials.Finish(x, 0, true)
+		x.trials.Finish(trial, 0, true)
 	} else {
-		a := &b.attempts.all[winner]
-		j.trials.Finish(x, b.age(a), x.State == restart.CopyOnTrial && !b.isCopy(s, a))
+		a := &x.book.attempts.all[winner]
+		x.trials.Finish(trial, x.book.age(a), trial.State == restart.CopyOnTrial && !x.book.isCopy(s, a))
 	}
-	for i := s.newest; i != none; i = b.attempts.all[i].next {
+	for i := s.newest; i != none; i = x.book.attempts.all[i].next {
 		if i != winner {
-			j.attemptKilled(s, i)
+			x.killTrial(s, i)
 		}
 	}
 }
 
-// attemptKilled updates the trial of a task when an attempt is killed or overtaken while other attempts of the task
-// run. A trial is a copy or a restart of a slow task.
-func (j *judge) attemptKilled(s *taskState, index int32) {
-	if s.history == none {
+// killTrial updates the trial of a task when an attempt is killed or overtaken while other attempts of the task run.
+func (x *phase) killTrial(s *taskState, index int32) {
+	trial := x.book.trial(s)
+	if !x.trials.on || trial == nil {
 		return
 	}
-	b, n := j.book, 0
-	for i := s.newest; i != index; i = b.attempts.all[i].next {
+	n := 0
+	for i := s.newest; i != index; i = x.book.attempts.all[i].next {
 		n++
 	}
-	a := &b.attempts.all[index]
+	a := &x.book.attempts.all[index]
 	var view restart.Task
-	j.fillTask(&view, a.task, askNone)
-	j.trials.Kill(&b.histories[s.history].trial, &view, &j.facts, n, !b.isCopy(s, a))
+	x.taskFacts(&view, a.task, askNone)
+	x.trials.Kill(trial, &view, &x.facts.phase, n, !x.book.isCopy(s, a))
 }
 
-// attemptFailed updates the trial of a task when an attempt of the task fails. A trial is a copy or a restart of a
-// slow task. Only the failure of a copy changes a trial.
-func (j *judge) attemptFailed(s *taskState, a *attemptState) {
-	if s.history != none && j.book.isCopy(s, a) {
-		j.trials.Fail(&j.book.histories[s.history].trial)
+// failTrial updates the trial of a task when an attempt of the task fails. Only the failure of a copy changes a trial.
+func (x *phase) failTrial(s *taskState, a *attemptState) {
+	if trial := x.book.trial(s); x.trials.on && trial != nil && x.book.isCopy(s, a) {
+		x.trials.Fail(trial)
+	}
+}
+
+// dropTrial ends the trial of a task without a result.
+func (x *phase) dropTrial(s *taskState) {
+	if trial := x.book.trial(s); x.trials.on && trial != nil {
+		x.trials.Drop(trial)
 	}
 }

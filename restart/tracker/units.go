@@ -3,7 +3,6 @@ package tracker
 import (
 	"time"
 
-	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/estimate/survival"
 )
 
@@ -27,6 +26,11 @@ const (
 	enoughIntervals = 3
 )
 
+// unit has the fact of the check of units about an attempt that runs.
+type unit struct {
+	bad bool // the attempt's last report said that more work is done than the task has
+}
+
 // unitCheck counts the reports and the attempts that show progress in a wrong unit, and decides whether progress is
 // believed.
 type unitCheck struct {
@@ -35,6 +39,22 @@ type unitCheck struct {
 	tooSmall    int  // number of these attempts whose last report was too small
 	disbelieved bool // progress is not believed; ages are used instead
 }
+
+// check counts a report, which is bad if it says that more work is done than the task has. It returns true if the
+// attempt's report before was bad, and this report is not.
+func (d *unitCheck) check(u *unit, bad bool) (corrected bool) {
+	corrected = u.bad && !bad
+	if u.bad = bad; bad {
+		d.tooLarge++
+	}
+	return corrected
+}
+
+// believes reports whether the progress of the phase's attempts is believed.
+func (d *unitCheck) believes() bool { return !d.disbelieved }
+
+// shows reports whether a report has shown a wrong unit.
+func (d *unitCheck) shows() bool { return d.tooLarge+d.tooSmall > 0 }
 
 // add counts an attempt that has ended with success and that reported in the last quarter of its time. Small says
 // that this report was far too small. The result lost says that progress was believed before, and is no longer
@@ -60,38 +80,13 @@ const (
 	lateOf    = 4
 )
 
-// checkUnit is called for an attempt that has ended with success. It looks at the attempt's last report, if this
-// report came after three quarters of the attempt's time. Then it counts the attempt, and whether the report was less
-// than a twelfth of the work. So little progress shows that Done has a wrong unit.
-func (f *forecast) checkUnit(w stint, a *attemptState, age time.Duration) {
-	done, at := f.furthest(w, a), a.progress.At()
-	if done <= 0 || a.badUnits || at < age/lateOf*lateParts || at/enoughIntervals < f.interval {
-		return
+// ended looks at the last report of an attempt that has ended with success, if this report came late. It counts the
+// attempt, and whether the report was less than a twelfth of the work. So little progress shows that Done has a wrong
+// unit. Done is the work that the report contained. The result is that of add.
+func (d *unitCheck) ended(r run, done float64, interval time.Duration) (lost bool) {
+	at := r.progress.At()
+	if done <= 0 || r.bad || at < r.age/lateOf*lateParts || at/enoughIntervals < interval {
+		return false
 	}
-	small := done*survival.Parts < w.units() // less than a twelfth of the work
-	if f.units.add(small) {
-		f.forgetProgress(a)
-	}
-}
-
-// forgetProgress removes all samples of unit times that were predicted from progress. It keeps the sample of the
-// attempt that has just ended, because this sample is its run time. It is called O(log n) times in a phase of n
-// tasks.
-func (f *forecast) forgetProgress(ended *attemptState) {
-	f.reported = false
-	for i := range f.book.tasks {
-		s := &f.book.tasks[i]
-		for j := s.newest; j != none; j = f.book.attempts.all[j].next {
-			if a := &f.book.attempts.all[j]; a != ended && a.sample != estimate.NoSample {
-				f.rates.Drop(int(a.sample))
-				a.sample = estimate.NoSample
-				f.runningSamples--
-			}
-		}
-		if s.history != none {
-			h := &f.book.histories[s.history]
-			f.rates.Drop(int(h.killed))
-			h.killed = estimate.NoSample
-		}
-	}
+	return d.add(done*survival.Parts < r.work.units())
 }
