@@ -5,8 +5,22 @@
 //	config.OnEvent = view.Watch("resize", live.Names{}).OnEvent // of an engine.Config or a tracker.Config
 //	http.Handle("/stragglers/", view)
 //
-// The view hears the events of a tracker, so every engine and every tracker can feed it. An event costs O(1). A viewer
-// costs the batch nothing: a page is made from a copy, and a viewer that hangs holds no lock.
+// The view hears the events of a tracker, so every engine and every tracker can feed it. An event costs O(1), and the end
+// of a phase of n tasks O(n log n). A viewer costs the batch nothing: a page is made from a copy, and a viewer that hangs
+// holds no lock.
+//
+// # Who makes the others wait
+//
+// In a job of many steps, such as a training job, each step waits for its slowest worker. Watch each step as a phase, all
+// under one name, and close it at its end. The page then says who is last how often, what that costs, and why, by
+// estimate/causes:
+//
+//	w5 was last in 97 % of 238 phases; among equals it would be in 10 %.
+//
+// The position of a worker is the number of its task. The time of a task runs from the begin of its first attempt to its
+// end, and its machine is that of the attempt that ran longest. A phase is left out if one of its tasks has no end, or
+// began after another task had ended, as in a batch with more tasks than slots. A phase of over 10,000 tasks is left out,
+// too. The memory is some 500 bytes for each machine and each task of a phase.
 //
 // The path of the page is any path. Below it, "part" is the changing part of the page, and "metrics" are the metrics.
 package live
@@ -40,6 +54,7 @@ type View struct {
 	mu sync.Mutex
 	// The phases, in the order in which they began to be watched.
 	watches []*Watch
+	waits   map[string]*waits // by the name of the phases
 }
 
 // New returns a view without phases.
@@ -50,7 +65,7 @@ func New(o Options) *View {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &View{o: o}
+	return &View{o: o, waits: map[string]*waits{}}
 }
 
 // Names give names to the numbers of a phase. A nil function gives "task 17" and "machine 3".
@@ -62,20 +77,25 @@ type Names struct {
 }
 
 // Watch begins to show a phase. Set OnEvent of the phase's configuration to the method of the result, before the phase
-// is made. If a phase of this name is shown, the new phase takes its place.
+// is made. If a phase of this name is shown, the new phase takes its place. Phases of one name are of one kind: the view
+// counts over all of them who makes the others wait.
 func (v *View) Watch(name string, n Names) *Watch {
-	w := newWatch(name, n)
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.waits[name] == nil {
+		v.waits[name] = &waits{}
+	}
+	w := newWatch(name, n, v.waits[name])
 	v.watches = slices.DeleteFunc(v.watches, func(old *Watch) bool { return old.name == name })
 	v.watches = append(v.watches, w)
 	return w
 }
 
-// Forget stops to show the phase of a name.
+// Forget stops to show the phase of a name, and forgets who made the others wait in phases of this name.
 func (v *View) Forget(name string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	delete(v.waits, name)
 	v.watches = slices.DeleteFunc(v.watches, func(old *Watch) bool { return old.name == name })
 }
 

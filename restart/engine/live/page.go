@@ -60,6 +60,7 @@ if(r.ok)document.getElementById("part").innerHTML=await r.text()}catch(e){}},200
 {{if .Known}}A task typically takes {{.Typical}}{{if .HasWorks}} for each unit of work{{end}}.{{end}}
 {{.Ledger.Copies}} copies and {{.Ledger.Restarts}} restarts were made.
 {{if .Bill.Tasks}}Acting would have saved time: {{.Bill}}.{{end}}</p>
+{{if .Waits}}<p>{{range .Waits}}{{.}} {{end}}</p>{{end}}
 {{if .Known}}{{$p := .}}<svg viewBox="0 0 240 76" role="img" aria-label="running attempts by age, in typical times">
 {{range $i, $n := .Bars}}<rect class="{{if late $i}}late{{else}}ok{{end}}" x="{{x $i}}" width="9" y="{{y ($p.Height $n)}}" height="{{$p.Height $n}}"><title>{{$n}}</title></rect>{{end}}
 <g font-size="7" fill="currentColor"><text x="38" y="74">1 typical time</text><text x="118" y="74">3</text><text x="198" y="74">5 and more</text></g></svg>{{end}}
@@ -97,6 +98,16 @@ func writeMetrics(w io.Writer, phases []phase) {
 		func(p *phase) float64 { return p.Ledger.Wasted.Seconds() })
 	metric("saved_ratio", "ratio", "Share of the time that acting would have saved, in shadow mode.", "gauge",
 		func(p *phase) float64 { return p.Bill.Saved })
+	metric("steps", "", "Closed phases in which it was counted who makes the others wait.", "counter",
+		func(p *phase) float64 { return float64(p.waiting.Steps) })
+	metric("wait_ratio", "ratio", "Share of the time of these phases that the slowest task takes beyond the median.", "gauge",
+		func(p *phase) float64 { return p.waiting.Wait })
+	b.WriteString("# HELP straggler_last Phases in which a worker was the last.\n# TYPE straggler_last counter\n")
+	for i := range phases {
+		for _, l := range phases[i].waiting.last {
+			fmt.Fprintf(&b, "straggler_last_total{phase=%s,worker=%s} %d\n", quote(phases[i].Name), quote(l.worker), l.Last)
+		}
+	}
 	b.WriteString("# EOF\n")
 	_, _ = io.WriteString(w, b.String()) // an error means that the viewer is gone
 }

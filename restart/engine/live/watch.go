@@ -3,7 +3,6 @@ package live
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -25,6 +24,8 @@ type Watch struct {
 	said     map[int]restart.Decision // by task: the policy's last decision
 	times    ring                     // run times per work of attempts that ended their task
 	machines map[int]*ring
+	step     step
+	waits    *waits // of all phases of the name
 	began    time.Time
 	closed   bool
 	report   bool // an attempt has reported its progress
@@ -71,7 +72,7 @@ func (r *ring) median() float64 {
 	return sorted[len(sorted)/2]
 }
 
-func newWatch(name string, n Names) *Watch {
+func newWatch(name string, n Names, all *waits) *Watch {
 	if n.Task == nil {
 		n.Task = func(task int) string { return fmt.Sprint("task ", task) }
 	}
@@ -80,11 +81,12 @@ func newWatch(name string, n Names) *Watch {
 	}
 	return &Watch{
 		name: name, names: n, running: map[key]*attempt{}, tasks: map[int]bool{}, said: map[int]restart.Decision{},
-		machines: map[int]*ring{},
+		machines: map[int]*ring{}, step: step{tasks: map[int]*member{}}, waits: all,
 	}
 }
 
-// OnEvent hears an event of the phase. It is a function for engine.Config.OnEvent and tracker.Config.OnEvent. O(1).
+// OnEvent hears an event of the phase. It is a function for engine.Config.OnEvent and tracker.Config.OnEvent. O(1); a
+// lost machine takes O(running attempts), and the end of a phase of n tasks O(n log n).
 func (w *Watch) OnEvent(e tracker.Event, a tracker.Answer) {
 	if a.Ignored {
 		return
@@ -108,9 +110,11 @@ func (w *Watch) OnEvent(e tracker.Event, a tracker.Answer) {
 			}
 		}
 		w.running[x.key] = x
+		w.step.begin(x)
 	case tracker.Begun:
 		if x := w.running[k]; x != nil {
 			x.begun, x.machine = e.Time, e.Machine
+			w.step.begin(x)
 		}
 	case tracker.Reported, tracker.Recorded:
 		if x := w.running[k]; x != nil {
@@ -122,19 +126,27 @@ func (w *Watch) OnEvent(e tracker.Event, a tracker.Answer) {
 	case tracker.Finished:
 		w.finish(e, k)
 		for _, other := range a.Overtaken {
-			delete(w.running, key{e.Task, other})
+			w.end(key{e.Task, other}, e.Time)
 		}
 	case tracker.Failed, tracker.Killed, tracker.Restarted:
-		delete(w.running, k)
+		w.end(k, e.Time)
 		if e.Kind == tracker.Restarted && !w.hasLedger {
 			w.ledger.Restarts++
 		}
 	case tracker.MachineLost:
-		maps.DeleteFunc(w.running, func(_ key, x *attempt) bool { return x.machine == e.Machine })
+		for k, x := range w.running {
+			if x.machine == e.Machine {
+				w.end(k, e.Time)
+			}
+		}
 	case tracker.OutputLost:
 		delete(w.tasks, e.Task)
+		w.step.again = true
 	case tracker.Closed:
 		clear(w.running)
+		if !w.closed {
+			w.waits.add(&w.step, w.names)
+		}
 		w.closed = true
 	}
 	if a.Task >= 0 && (a.Action != restart.Keep || e.Kind == tracker.Reported || e.Kind == tracker.Asked) {
@@ -161,12 +173,22 @@ func (w *Watch) runs(task, n int) bool {
 	return false
 }
 
+// end hears that an attempt has ended, and returns it; nil if it is not known.
+func (w *Watch) end(k key, now time.Time) *attempt {
+	x := w.running[k]
+	delete(w.running, k)
+	if x != nil {
+		w.step.end(x, now)
+	}
+	return x
+}
+
 // finish hears that an attempt has ended its task.
 func (w *Watch) finish(e tracker.Event, k key) {
 	w.tasks[e.Task] = true
 	delete(w.said, e.Task)
-	x := w.running[k]
-	delete(w.running, k)
+	x := w.end(k, e.Time)
+	w.step.finish(e.Task, e.Time)
 	if x == nil || x.begun.IsZero() {
 		return
 	}
@@ -210,6 +232,8 @@ type phase struct {
 	Bill                    shadow.Bill
 	Known, Closed, HasWorks bool
 	Since                   time.Duration
+	Waits                   []string // sentences about who makes the others wait
+	waiting                 waiting
 	most                    int
 }
 
@@ -247,6 +271,8 @@ func (w *Watch) picture(now time.Time) phase {
 	}
 	typical := w.times.median()
 	p.Known, p.Typical = typical > 0, duration(typical).Round(10*time.Millisecond)
+	p.waiting = w.waits.waiting(w.names.Task)
+	p.Waits = p.waiting.sentences()
 	slow := w.slowMachines(typical)
 	type late struct {
 		x     *attempt
