@@ -71,7 +71,7 @@ func kills() int {
 	if long {
 		return 100
 	}
-	return 30
+	return 10
 }
 
 func TestMain(m *testing.M) {
@@ -153,7 +153,7 @@ func drawn(t *testing.T, url string, c *shardqueue.Config) map[string]int {
 	return ran
 }
 
-// shard serve is killed at 30 random moments, or at a hundred with STRAGGLER_LIVES, while four machines draw. No test
+// shard serve is killed at ten random moments, or at a hundred with STRAGGLER_LIVES, while four machines draw. No test
 // is lost, and none is run twice.
 func TestServeIsKilled(t *testing.T) {
 	t.Parallel()
@@ -197,7 +197,7 @@ func TestServeIsKilled(t *testing.T) {
 	_ = process.Wait()
 }
 
-// Machines that share a directory are killed at 30 random moments, or at a hundred with STRAGGLER_LIVES, and come
+// Machines that share a directory are killed at ten random moments, or at a hundred with STRAGGLER_LIVES, and come
 // back under their names. All pieces are run, and no file is left half written.
 func TestMachinesAreKilled(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -90,8 +92,34 @@ func (c crew) hangs(queue string) *exec.Cmd {
 	return p
 }
 
-// standIn does for packages of the module toy what go list and go test would do, and returns the exit code.
+// parent is the process that started this one.
+var parent = os.Getppid()
+
+// hang waits until the parent is gone: a machine that is killed kills no other process.
+func hang(parent int) {
+	for os.Getppid() == parent {
+		time.Sleep(50 * time.Millisecond)
+	}
+	os.Exit(1)
+}
+
+// gone reports whether a process has ended.
+func gone(pid int) bool {
+	state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || err == nil && strings.Contains(string(state), ") Z ")
+}
+
+// standIn does for packages of the module toy what go list and go test would do, and returns the exit code. As with go
+// test, a test that hangs is a process of its own. It ends with its parent, unless the package has a file "stays".
 func standIn(args []string) int {
+	if args[0] == "hang" {
+		_ = os.WriteFile(filepath.Join(args[1], "pid"), []byte(strconv.Itoa(os.Getpid())), 0o644)
+		if _, err := os.Stat(filepath.Join(args[1], "../stays")); err == nil {
+			time.Sleep(time.Hour)
+		}
+		parent, _ := strconv.Atoi(args[2])
+		hang(parent)
+	}
 	f := flag.NewFlagSet("go "+args[0], flag.ExitOnError)
 	if args[0] == "list" {
 		f.String("json", "", "")
@@ -185,11 +213,11 @@ var (
 func (r tested) test(name, text string) bool {
 	begun := time.Now()
 	r.say("run", name, begun, "")
-	if strings.Contains(text, "os.Mkdir(") && os.Mkdir(filepath.Join(r.pkg, "ran"), 0o755) == nil {
-		for parent := os.Getppid(); os.Getppid() == parent; { // it ends when its machine is killed
-			time.Sleep(50 * time.Millisecond)
-		}
-		os.Exit(1)
+	if ran := filepath.Join(r.pkg, "ran"); strings.Contains(text, "os.Mkdir(") && os.Mkdir(ran, 0o755) == nil {
+		c := exec.Command(os.Args[0], "hang", ran, strconv.Itoa(os.Getpid()))
+		c.Stdout, c.Stderr = os.Stdout, os.Stderr
+		_ = c.Start()
+		hang(parent)
 	}
 	if found := sleeps.FindStringSubmatch(text); found != nil {
 		ms, _ := strconv.Atoi(found[1])
