@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/straggler-go/straggler/examples/internal/trace"
+
 	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/report"
 )
@@ -371,4 +373,59 @@ func TestConvert(t *testing.T) {
 		assert.Empty(t, out, name)
 		assert.Contains(t, errors, "has no attempts, so there is nothing to convert", name)
 	}
+}
+
+// The list begins with the phase that a policy shortens most, not with the longest phase.
+func TestListBeginsWithTheLargestSaving(t *testing.T) {
+	var text strings.Builder
+	for task := range 12 {
+		fmt.Fprintf(&text, `{"phase":"long","task":%d,"start":0,"finish":%d,"host":"h%d"}`+"\n", task, 900_000, task)
+		took := 10_000
+		if task == 11 {
+			took = 400_000
+		}
+		fmt.Fprintf(&text, `{"phase":"saved","task":%d,"start":0,"finish":%d,"host":"h%d"}`+"\n", task, took, task)
+	}
+	code, out, errors := call("-list", file(t, text.String()))
+	require.Zero(t, code, errors)
+	assert.Less(t, strings.Index(out, " saved "), strings.Index(out, " long "), out)
+}
+
+// Up to five logs have a line each. Copies on all slots are allowed. A single long task is no jump of a clock.
+func TestLimitsThatAreReached(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 5 {
+		log := strings.ReplaceAll(healthy, `"p"`, fmt.Sprintf(`"p%d"`, i))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint("log", i)), []byte(log), 0o600))
+	}
+	code, out, errors := call("-policy", "late", "-copies", "1", dir)
+	require.Zero(t, code, errors)
+	assert.Contains(t, out, "log4: attempt lines, 1 phase, 3 attempts")
+	_, out, _ = call("-policy", "late", file(t, `{"phase":"q","task":0,"start":0,"finish":31449600000,"host":"c"}`))
+	assert.NotContains(t, out, "jumped")
+}
+
+// A topology gives racks to the Hadoop logs that are read after it.
+func TestTopologyBeforeALog(t *testing.T) {
+	open := func(name string) string {
+		text, err := os.ReadFile(filepath.Join("..", "internal", "trace", "testdata", name))
+		require.NoError(t, err)
+		return string(text)
+	}
+	read := func(text string) *trace.Log {
+		log, err := trace.Read(strings.NewReader(text), "log")
+		require.NoError(t, err)
+		return log
+	}
+	l := &loaded{formats: map[trace.Format]int{}, seen: map[uint64]string{}, notRun: map[string]int{}, names: map[string]bool{}}
+	l.add("topology", read(open("topology.json")))
+	log := read(strings.ReplaceAll(open("rumen.json"), `"/10\\.0\\.0/n1\\.example"`, `"n1\\.example"`))
+	l.add("rumen", log)
+	for _, h := range log.Hosts {
+		if h.Name == "n9.example" {
+			assert.Equal(t, "10.0.1", h.Rack)
+			return
+		}
+	}
+	t.Error("the log has no host n9.example")
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,9 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/clone"
+	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
+
+	"github.com/straggler-go/straggler/examples/internal/des"
+	"github.com/straggler-go/straggler/examples/internal/recent"
 )
 
 func run(t testing.TB, c Config) Result {
@@ -181,4 +186,33 @@ func TestRefusesWhatCannotRun(t *testing.T) {
 		_, err := Run(c)
 		assert.ErrorContains(t, err, want)
 	}
+}
+
+// The data of a request lies on as many servers as there are replicas.
+func TestReplicasAreDifferentServers(t *testing.T) {
+	s := &sim{c: &Config{Replicas: 3, Servers: 5}, draws: des.NewDraws(1)}
+	seen := map[int32]bool{}
+	for r := range int32(50) {
+		list := s.place(r)
+		slices.Sort(list)
+		require.Len(t, slices.Compact(list), 3)
+		seen[list[0]], seen[list[2]] = true, true
+	}
+	assert.Len(t, seen, 5)
+}
+
+// A copy that waits in a queue has no work yet. Its age counts among the responses alone.
+func TestAgesOfWaitingCopiesAreNoWork(t *testing.T) {
+	s := &sim{c: &Config{Mean: 1}, now: 10 * time.Second, copies: []copyOf{
+		{begun: none, over: true}, {sent: 4 * time.Second, begun: 7 * time.Second}, {sent: 2 * time.Second, begun: none}, {over: true},
+	}}
+	w := &watch{responses: recent.Times{Keep: time.Minute}, work: recent.Times{Keep: time.Minute}}
+	w.fit(s)
+	assert.Equal(t, 2, w.response.Len())
+	assert.InDelta(t, 8, w.response.Longest(), 0)
+	assert.Equal(t, 1, w.fresh.(*survival.Curve).Len())
+	assert.InDelta(t, 3, w.fresh.(*survival.Curve).Longest(), 0)
+	s.c.Queued = true
+	w.fit(s)
+	assert.InDelta(t, 8, w.fresh.(*survival.Curve).Longest(), 0, "a copy that may wait takes the time of a response")
 }

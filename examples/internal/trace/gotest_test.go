@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
@@ -204,4 +205,18 @@ func TestOtherStatedDurations(t *testing.T) {
 `)
 	assert.Equal(t, []string{"tests: //a:u 0.9 succeeded"}, seconds(log))
 	assert.Equal(t, map[string]int{"tests with the status FAILED_TO_BUILD": 1}, log.NotRun)
+}
+
+// A suite whose tests have names has no hint, and a test without a name has one where its time is asked for.
+func TestJUnitWithoutNames(t *testing.T) {
+	const named, nameless = `<testcase name="T" time="2"/>`, `<testcase time="2"/>`
+	for cases, want := range map[string][]string{
+		named + nameless: {"1 case has no name, so its time cannot be used"}, named: nil,
+	} {
+		text := `<testsuite name="s">` + cases + `</testsuite>`
+		tests, err := trace.ReadTests(strings.NewReader(text))
+		require.NoError(t, err)
+		assert.Equal(t, want, tests.Hints)
+		assert.Empty(t, read(t, text).Hints)
+	}
 }

@@ -187,3 +187,18 @@ func TestCutAnywhere(t *testing.T) {
 		})
 	}
 }
+
+// The last record of a history may be cut inside a value. What it says before counts, whether it names a job or a task.
+func TestHistoryCutInsideAValue(t *testing.T) {
+	const whole = `Meta VERSION="1" .` + "\n" +
+		`Job JOBID="job_9_0001" JOBNAME="n" SUBMIT_TIME="1000" .` + "\n" +
+		`Task TASKID="task_9_0001_m_000000" TASK_TYPE="MAP" START_TIME="2000" .` + "\n" +
+		`MapAttempt TASK_TYPE="MAP" TASKID="task_9_0001_m_000000" TASK_ATTEMPT_ID="attempt_9_0001_m_000000_0" START_TIME="2000" HOSTNAME="/r/h" .` + "\n"
+	before := read(t, whole)
+	for _, last := range []string{
+		`Job JOBID="job_9_0001" JOB_STATUS="SUC`, `Task TASKID="task_9_0001_m_000000" TASK_STATUS="SUC`,
+	} {
+		assert.Equal(t, before.Faults, read(t, whole+last).Faults, last)
+	}
+	assert.NotEqual(t, before.Faults, read(t, whole+`Task TASK_TYPE="MA`).Faults)
+}

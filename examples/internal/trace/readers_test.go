@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
@@ -193,4 +194,22 @@ func TestReadersOfInterfacesSurvive(t *testing.T) {
 	log := read(t, `<testsuites><testsuite name="s" timestamp="2026-03-01T10:00:00Z"><testcase name="a" time="1"/><testcase name="b" ti`)
 	assert.Len(t, log.Phases[0].Attempts, 1)
 	assert.Equal(t, 1, log.Faults[trace.HalfLast])
+}
+
+// Nextflow states bytes with a unit, or as a plain number.
+func TestSizesOfNextflow(t *testing.T) {
+	text := "process\ttag\tattempt\tstatus\tstart\tcomplete\trchar\n"
+	sizes := map[string]trace.Opt{
+		"640": trace.Known(640), "0": trace.Known(0), "1 KB": trace.Known(1 << 10), "1.5 MB": trace.Known(3 << 19), "2 GB": trace.Known(2 << 30),
+		"-": {}, "-1 KB": {}, "3 parsecs": {},
+	}
+	for said := range sizes {
+		text += fmt.Sprintf("A\t%s\t1\tCOMPLETED\t1772359201000\t1772359260000\t%s\n", said, said)
+	}
+	log := read(t, text)
+	require.Len(t, log.Phases[0].Attempts, len(sizes))
+	for _, a := range log.Phases[0].Attempts {
+		said := log.Phases[0].TaskName(a.Task)
+		assert.Equal(t, sizes[said], a.Input, said)
+	}
 }

@@ -137,3 +137,21 @@ func TestAColumnWithAPlusInItsName(t *testing.T) {
 	_, err := trace.ReadSteps(strings.NewReader(table), "t", trace.Columns{Step: "it", Worker: "who", Seconds: "fwd+bwd+bwd"})
 	assert.ErrorContains(t, err, `the table has no column "bwd"; its columns are it, who, fwd+bwd, fwd, opt`)
 }
+
+// Phases of one task, and phases in which a copy succeeded, too, are no steps.
+func TestPhasesWithCopiesAreNoSteps(t *testing.T) {
+	for name, c := range map[string]struct {
+		tasks, copies int
+		want          bool
+	}{"two tasks": {2, 0, true}, "one task": {1, 0, false}, "a copy": {2, 1, false}} {
+		var text strings.Builder
+		for phase := range 25 {
+			for i := range c.tasks + c.copies {
+				fmt.Fprintf(&text, `{"phase":"p%d","task":%d,"start":%d,"finish":%d,"host":"h%d"}`+"\n", phase, i%c.tasks, phase*10_000,
+					phase*10_000+1000+i, i)
+			}
+		}
+		steps, _ := trace.StepsOf(read(t, text.String()))
+		assert.Equal(t, c.want, steps != nil, name)
+	}
+}
