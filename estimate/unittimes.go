@@ -172,10 +172,11 @@ func (u *UnitTimes) Repeat(killed int, r Run) bool {
 }
 
 // Finish records an attempt that finished. id is the id of the attempt's sample while it ran, or [NoSample]. Finish
-// reports whether it recorded a sample.
-func (u *UnitTimes) Finish(id int, r Run) bool {
+// returns the id of the sample that it records, or NoSample. The host may pass this id to Drop when the sample is too
+// old, unless the attempt belongs to the first wave.
+func (u *UnitTimes) Finish(id int, r Run) int {
 	if id = u.put(id, unitSample{seconds: r.Age.Seconds()}, r); id == NoSample {
-		return false
+		return NoSample
 	}
 	switch {
 	case u.config.KeepFirstWave:
@@ -186,7 +187,7 @@ func (u *UnitTimes) Finish(id int, r Run) bool {
 		u.Drop(int(u.first[last]))
 		u.first = u.first[:last]
 	}
-	return true
+	return id
 }
 
 // Drop removes the sample with the given id, for example because its attempt failed. An id that is not in use

@@ -77,7 +77,7 @@ func TestUnitTimesAgreesWithLists(t *testing.T) {
 				fallthrough
 			default:
 				firstWave := step < 200 && r.IntN(5) > 0
-				require.True(t, fast.Finish(NoSample, wave(ran(seconds, work), firstWave)))
+				require.NotEqual(t, NoSample, fast.Finish(NoSample, wave(ran(seconds, work), firstWave)))
 				slow.finish(seconds, work, firstWave)
 			}
 			overheads[fast.Overhead()] = true
@@ -147,15 +147,15 @@ func TestUnitTimesRefuseInvalidRuns(t *testing.T) {
 	floored, _ := NewUnitTimes(UnitTimesConfig{Floor: 1})
 	assert.Equal(t, defaultMinSamples, bare.Config().MinSamples)
 	for _, c := range [][2]float64{{-1, 1}, {1, nan}, {1, inf}, {1, -1}, {inf, inf}, {9e9, 5e-9}} {
-		assert.False(t, bare.Finish(NoSample, ran(c[0], c[1])), "%v", c)
+		assert.Equal(t, NoSample, bare.Finish(NoSample, ran(c[0], c[1])), "%v", c)
 		assert.Equal(t, NoSample, bare.Running(NoSample, ran(c[0], c[1])), "%v", c)
 		if c[1] != 5e-9 {
-			assert.False(t, floored.Finish(NoSample, wave(ran(c[0], c[1]), true)), "%v", c)
+			assert.Equal(t, NoSample, floored.Finish(NoSample, wave(ran(c[0], c[1]), true)), "%v", c)
 		}
 	}
-	assert.False(t, bare.Finish(NoSample, ran(1, 0)))
-	assert.True(t, floored.Finish(NoSample, ran(1, 0)), "a task without work counts with the floor")
-	assert.True(t, floored.Finish(NoSample, ran(0, 1)), "a task may take no time on a coarse clock")
+	assert.Equal(t, NoSample, bare.Finish(NoSample, ran(1, 0)))
+	assert.NotEqual(t, NoSample, floored.Finish(NoSample, ran(1, 0)), "a task without work counts with the floor")
+	assert.NotEqual(t, NoSample, floored.Finish(NoSample, ran(0, 1)), "a task may take no time on a coarse clock")
 	held := bare.Running(NoSample, ran(2, 1))
 	assert.Equal(t, 1, bare.Samples())
 	assert.Equal(t, NoSample, bare.Running(held, ran(1, nan)), "an invalid run removes the old sample")

@@ -32,6 +32,8 @@ func appendAnswer(dst []byte, e *tracker.Event, a *tracker.Answer, end string) [
 		if a.Attempt > 0 {
 			dst = append(appendInt(append(dst, indent...), wordAttempt+"=", a.Attempt), end...)
 		}
+	case tracker.Added:
+		dst = append(appendInt(append(dst, indent...), wordTask+"=", a.Task), end...)
 	case tracker.Reported, tracker.Asked:
 		// The task is already in the line of the event, so it is not written again.
 		a.Task = -1

@@ -32,6 +32,8 @@
 //	since 2010-10-04T09:00:00Z                   the start of the journal; without it, the Unix epoch
 //	slots N                                      SetSlots: how many attempts may run at once
 //	eligible task=T copy=no restart=no           SetEligible; a field that is left out means yes
+//	add work=W                                   Add: a task of a growing phase; without work=W its work is unknown
+//	forget task=T                                Forget
 //	TIME start task=T machine=M                  Start; without machine=M it is unknown
 //	TIME submit task=T machine=M                 Submit; without a machine, for any machine
 //	TIME begin task=T attempt=A machine=M        Begin; without a machine, the machine of the submit
@@ -50,9 +52,10 @@
 //	TIME merge delta=BASE64                      Merge: the experience of another process with the machines
 //	TIME close                                   Close
 //
-// An answer has one of five forms:
+// An answer has one of six forms:
 //
 //   - A decision, exactly as tracker.Answer prints it. If the event has task=T, the decision is printed without it.
+//   - task=T, the index of the task that was added.
 //   - attempt=A, the number of the attempt that was started or submitted. Number 0 is not written.
 //   - "ends attempt=A,...", the attempts that the host must end because the task has finished.
 //   - "waits task=T,...", the tasks that lost their last attempt, so that they wait again.
@@ -66,7 +69,8 @@
 // A phase is a group of tasks that do the same work on different data. The line of a phase contains the fields of
 // tracker.Config. Fields that are zero are left out. The numbers and flags are:
 //
-//   - Fields of Config itself: tasks, slots, machines, interval, lag, clones, stream, work=W,W,...
+//   - Fields of Config itself: tasks, slots, machines, interval, lag, clones, stream, recent,
+//     work=W,W,...
 //   - Fields of Config.Model: window, grace and wrap-up.
 //   - Fields of Config.UnitTimes: min-samples, floor, fixed-overhead and keep-first-wave.
 //   - Fields of Config.Limits: restarts, copies, free-trials and loss-share. The value Off is written as off.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/straggler-go/straggler/estimate"
+	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/internal/wire"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
@@ -67,6 +68,11 @@ func (f *fields) field(key string) (wire.Field, bool) {
 	case "delta":
 		f.Delta = strings.Map(inDelta, f.Delta)
 		return wire.Field{Key: key, Value: &f.Delta}, false
+	case "work":
+		if !num.Known(f.Work) {
+			f.Work = unknownWork
+		}
+		return wire.Field{Key: key, Value: &f.Work}, f.Work == unknownWork
 	case "slots":
 		return wire.Field{Key: key, Value: &f.Slots}, false
 	case "in":
@@ -113,6 +119,9 @@ func AppendEvent(dst []byte, start time.Time, e tracker.Event) []byte {
 	return dst
 }
 
+// unknownWork is the work of a new task if a line does not say it.
+const unknownWork = -1
+
 // parseEvent reads the words that follow the time of a line. Argument timed says whether the line has a time, and at
 // is this time.
 func parseEvent(words []string, at time.Duration, timed bool) (tracker.Event, error) {
@@ -125,6 +134,9 @@ func parseEvent(words []string, at time.Duration, timed bool) (tracker.Event, er
 		return none, fmt.Errorf("%s has no time, want a time before it, such as 10s %s", kind, kind)
 	case !kind.Timed() && timed:
 		return none, fmt.Errorf("%s has a time, want no time before it", kind)
+	}
+	if kind.Has("work") {
+		none.Work = unknownWork
 	}
 	if none.Kind = kind; timed {
 		none.Time = start().Add(at)

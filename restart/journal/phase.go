@@ -51,6 +51,7 @@ func configFields(c *tracker.Config) []wire.Field {
 		{Key: "min-samples", Value: &c.UnitTimes.MinSamples}, {Key: "floor", Value: &c.UnitTimes.Floor},
 		{Key: "fixed-overhead", Value: &c.UnitTimes.FixedOverhead},
 		{Key: "keep-first-wave", Value: &c.UnitTimes.KeepFirstWave}, {Key: "stream", Value: &c.Stream},
+		{Key: "recent", Value: &c.Recent},
 		parsed("work", &c.Work, worksText, parseWorks),
 		parsed("policy", &c.Policy, policyText, parsePolicy),
 		parsed("budget", &c.Budget, budgetText, parseBudget),

@@ -26,7 +26,7 @@ type ages struct {
 	// The number of successful attempts in runTimes.
 	successes int32
 	// Run times are kept only of tasks whose index is a multiple of stride, to bound the memory of a large phase.
-	stride int32
+	stride int
 	// The time at which the survival curve of run times was fitted last; noTime if it never was.
 	fittedAt time.Duration
 	// The number of run times that were added after fittedAt.
@@ -47,14 +47,19 @@ const maxRunTimes = 8192
 
 // newAges returns the run times of a phase of n tasks that has not begun.
 func newAges(n int, experience bool) ages {
-	m := ages{stride: 1, fittedAt: noTime, enoughEnds: int8(min(max(n-1, 1), survival.EnoughEnds))}
+	m := ages{fittedAt: noTime, enoughEnds: int8(min(max(n-1, 1), survival.EnoughEnds))}
 	if experience {
 		m.enoughEnds = survival.EnoughEnds
 	}
-	for int(m.stride) < (n+maxRunTimes-1)/maxRunTimes {
+	m.sample(n)
+	return m
+}
+
+// sample sets of which tasks run times are kept, in a phase of n tasks.
+func (m *ages) sample(n int) {
+	for m.stride = 1; m.stride < (n+maxRunTimes-1)/maxRunTimes; {
 		m.stride *= 2
 	}
-	return m
 }
 
 // hasCurve reports whether enough attempts have ended with success to use the survival curve of run times.
@@ -62,14 +67,20 @@ func (m *ages) hasCurve() bool { return m.curve.Ends() >= int(m.enoughEnds) }
 
 // keepsTask reports whether the run times of the task's attempts are kept. In a large phase, they are kept only for
 // tasks whose index is a multiple of stride.
-func (m *ages) keepsTask(task int32) bool { return task%m.stride == 0 }
+func (m *ages) keepsTask(task int) bool { return task%m.stride == 0 }
 
 // note makes the run time of a successful attempt the longest, if it is. The time is in seconds, and scaled to a task
 // of the mean work.
 func (m *ages) note(seconds float64) { m.longest = max(m.longest, seconds) }
 
+// setLongest sets the longest run time of a growing phase, and counts the run time that the Experience has got.
+func (m *ages) setLongest(seconds float64) { m.longest = seconds }
+
+// noteNew counts a run time that the Experience has got, in a growing phase.
+func (m *ages) noteNew() { m.newRunTimes++ }
+
 // add adds the run time of an attempt of a task.
-func (m *ages) add(task int32, t runTime) {
+func (m *ages) add(task int, t runTime) {
 	if !m.keepsTask(task) {
 		return
 	}
@@ -82,9 +93,9 @@ func (m *ages) add(task int32, t runTime) {
 
 // stale reports whether the survival curve of run times must be fitted again. This is so if more than a part of its
 // run times (refitPart) is new, or if an interval has passed since the last fit, because all running attempts have aged
-// in that time. A curve that was never fitted is stale, too.
-func (m *ages) stale(now, interval time.Duration) bool {
-	return m.fittedAt == noTime || m.newRunTimes > len(m.runTimes)/refitPart || now-m.fittedAt >= interval
+// in that time. A curve that was never fitted is stale, too. The curve has the given number of run times.
+func (m *ages) stale(now, interval time.Duration, runTimes int) bool {
+	return m.fittedAt == noTime || m.newRunTimes > runTimes/refitPart || now-m.fittedAt >= interval
 }
 
 // empty empties the curve, to fit it again at the time now.

@@ -38,42 +38,46 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 	if e.Kind.Timed() && e.Time.IsZero() {
 		e.Time = x.book.clock.Last // so that Config.OnEvent can record it
 	}
+	task := x.book.row(e.Task)
 	a.Task = max(e.Task, none)
 	copiesBefore := x.ledger.Copies
+	x.expire()
 	x.adoptTrials()
 	switch e.Kind {
 	case Recorded:
-		x.report(e)
+		x.report(task, e)
 	case Reported:
-		if a.Reason = restart.NotRunning; x.report(e) {
-			t.decide(a, int32(e.Task), x.phaseFacts())
+		if a.Reason = restart.NotRunning; x.report(task, e) {
+			t.decide(a, int32(task), x.phaseFacts())
 		}
 	case Asked:
-		if a.Reason = restart.NotRunning; x.known(e.Task) && x.book.tasks[e.Task].newest != none {
-			t.decide(a, int32(e.Task), x.phaseFacts())
+		if a.Reason = restart.NotRunning; x.known(task) && x.book.tasks[task].newest != none {
+			t.decide(a, int32(task), x.phaseFacts())
 		}
 	case Offered:
 		t.offer(e, a)
 	case Swept:
 		t.sweep(a)
 	case Started, Submitted:
-		a.Attempt = x.submit(e.Task, e.Machine, e.Kind == Started)
+		a.Attempt = x.submit(task, e.Machine, e.Kind == Started)
 	case Begun:
-		x.begin(e.Task, e.Attempt, e.Machine)
+		x.begin(task, e.Attempt, e.Machine)
 	case Finished:
-		a.Overtaken = x.finish(e.Task, e.Attempt)
+		a.Overtaken = x.finish(task, e.Attempt)
 	case Failed:
-		x.fail(e.Task, x.find(e.Task, e.Attempt))
+		x.fail(task, x.find(task, e.Attempt))
 	case Killed, Restarted:
-		x.kill(e.Task, e.Attempt, e.Kind == Restarted)
+		x.kill(task, e.Attempt, e.Kind == Restarted)
 	case GivenUp:
-		x.giveUp(e.Task)
+		x.giveUp(task)
 	case Retried:
-		x.retry(e.Task)
+		x.retry(task)
 	case OutputLost:
-		x.loseOutput(e.Task)
+		x.loseOutput(task)
 	case EligibleSet:
-		x.setEligible(e)
+		x.setEligible(task, e)
+	case Forgotten:
+		x.forget(task)
 	default:
 		a.Task = none
 		x.applyToAll(e, a)
@@ -91,6 +95,8 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 // applyToAll applies an event that is not about a single task, such as the loss of a machine.
 func (x *phase) applyToAll(e *Event, a *Answer) {
 	switch e.Kind {
+	case Added:
+		a.Task = x.add(e.Work)
 	case MachineLost:
 		a.Waiting = x.loseMachine(e.Machine)
 	case MachineLeaves:
@@ -115,9 +121,9 @@ func (t *Tracker) decide(a *Answer, task int32, p *restart.Phase) {
 	x := &t.phase
 	v := x.decide(task, askNone, p)
 	if v.wants {
-		x.book.candidates.add(x.book.tasks, task)
+		x.book.addCandidate(task)
 	} else {
-		x.book.candidates.drop(x.book.tasks, task)
+		x.book.dropCandidate(task)
 	}
 	t.answer(a, &v)
 }
@@ -153,7 +159,7 @@ func (t *Tracker) offer(e *Event, a *Answer) {
 	x, v := &t.phase, verdict{task: none}
 	v.Reason = restart.NothingToDo
 	machine := max(e.Machine, none)
-	wanted := x.book.waiting.waits + len(x.book.candidates.list)
+	wanted := x.book.waiting.waits + len(x.book.candidates)
 	switch {
 	case x.book.slots > 0:
 		v = x.best(machine)
@@ -171,7 +177,7 @@ func (t *Tracker) offer(e *Event, a *Answer) {
 // task, the verdict contains the refusal.
 func (x *phase) startWaiting(v *verdict, machine int) {
 	index := x.fleet.find(machine)
-	task, why := x.book.waiting.first(x.book.tasks, index), restart.NextWaiting
+	task, why := x.book.firstWaiting(index), restart.NextWaiting
 	if task == none {
 		task, why = x.book.nextClone(index), restart.Cloned
 	}
@@ -182,7 +188,7 @@ func (x *phase) startWaiting(v *verdict, machine int) {
 	if unwanted {
 		v.Decision, index = d, x.fleet.add(machine) // refuse, below, needs the index of the machine
 	} else {
-		v.Decision, v.task = restart.Decision{Action: restart.Start, Reason: why}, int(task)
+		v.Decision, v.task = restart.Decision{Action: restart.Start, Reason: why}, x.book.index(task)
 	}
 	x.fleet.refuse(index, unwanted)
 }

@@ -20,13 +20,16 @@ type book struct {
 	// The number of events so far.
 	events    int
 	tasks     []taskState
+	rows      *rows // nil unless the phase grows
 	attempts  attemptPool
 	histories []history
 	// How many clones each task may have, at least 1. Clones are attempts of a task that are started from the
 	// beginning, before anything is slow. The first attempt of a task is its first clone.
-	clones     int32
-	waiting    queue
-	candidates candidates
+	clones  int32
+	waiting queue
+	// The tasks that are worth a copy. The last decision about such a task was Copy, or the task would have been copied if
+	// there had been a slot, or a suitable slot, for the copy. The order has no meaning.
+	candidates []int32
 	// The tasks that may have fewer clones than Config.Clones, in the order in which they started. A clone is an
 	// attempt that is started beside the first attempt from the beginning, before anything is slow.
 	cloning []int32
@@ -53,21 +56,18 @@ type book struct {
 
 // newBook returns a book in which all tasks wait. The function known says whether the work of a task is known. Clones
 // is the number of clones that each task may have.
-func newBook(work []float64, known func(task int) bool, slots, clones int) book {
+func newBook(work []float64, known func(task int) bool, slots, clones int, grows bool) book {
 	b := book{
 		tasks: make([]taskState, len(work)), slots: slots, clones: int32(clones),
 		attempts: attemptPool{make([]attemptState, 0, min(len(work), slots, 8)), none},
 	}
 	for i := range b.tasks {
-		b.tasks[i] = taskState{
-			work: work[i], newest: none, candidate: none, history: none,
-			machines: [maxMachines]int32{none, none, none, none},
-		}
-		if known(i) {
-			b.tasks[i].flags |= knownWork
-		}
+		b.tasks[i] = newTask(work[i], known(i))
 	}
-	b.waiting = newQueue(b.tasks)
+	if grows {
+		b.rows = newRows(len(work))
+	}
+	b.fillQueue()
 	return b
 }
 
@@ -203,9 +203,11 @@ func (b *book) copies() int { return b.running - b.first }
 // history returns the history of a task, which the caller may change. A history records the copies, restarts and
 // other rare facts of a task. If the task has no history, it gets one.
 func (b *book) history(s *taskState) *history {
-	if s.history == none {
+	if s.history == none && b.rows != nil && len(b.rows.histories) > 0 {
+		s.history = b.rows.takeHistory()
+	} else if s.history == none {
 		s.history = int32(len(b.histories))
-		b.histories = append(b.histories, history{lastCopy: noTime, killed: noKill()})
+		b.histories = append(b.histories, newHistory())
 	}
 	return &b.histories[s.history]
 }
@@ -260,6 +262,20 @@ type history struct {
 	trial    restart.Trial
 }
 
+// newTask returns a task without attempts.
+func newTask(work float64, known bool) taskState {
+	s := taskState{
+		work: work, newest: none, candidate: none, history: none, machines: [maxMachines]int32{none, none, none, none},
+	}
+	if known {
+		s.flags = knownWork
+	}
+	return s
+}
+
+// newHistory returns the history of a task without a copy, a restart or a kill.
+func newHistory() history { return history{lastCopy: noTime, killed: noKill()} }
+
 // taskFlags is the set of the yes-or-no facts of a task.
 type taskFlags uint16
 
@@ -274,6 +290,7 @@ const (
 	hasRun    // an attempt of the task has ever begun
 	knownWork // the host has given the work of the task
 	cloning   // in the list of tasks that may have fewer clones than they should
+	forgotten // the task of this row was forgotten
 )
 
 // attemptState is the state of one attempt that runs or waits in an engine's queue. Another part may keep facts about the
@@ -409,7 +426,7 @@ func (b *book) submit(task, machine int32) (*attemptState, role) {
 	switch {
 	case s.newest == none:
 		b.active++
-		b.waiting.leave(s)
+		b.leave(s)
 		s.original = s.launched
 		b.mayLackClones(task)
 	case s.launched < b.clones:
@@ -419,7 +436,7 @@ func (b *book) submit(task, machine int32) (*attemptState, role) {
 		h := b.history(s)
 		h.lastCopy = b.now
 		h.copies++
-		b.candidates.drop(b.tasks, task)
+		b.dropCandidate(task)
 	}
 	b.first -= b.firsts(s)
 	submitted := b.now
@@ -483,7 +500,7 @@ func (b *book) end(i int32) {
 		if ran {
 			b.working--
 		}
-		b.candidates.drop(b.tasks, a.task)
+		b.dropCandidate(a.task)
 	}
 	if s.newest == none {
 		b.active--
@@ -496,10 +513,11 @@ func (b *book) end(i int32) {
 // finish records that a task has ended with success. All attempts of the task must have been removed before.
 func (b *book) finish(task int32) {
 	s := &b.tasks[task]
-	b.waiting.leave(s)
+	b.leave(s)
 	s.flags = s.flags&^givenUp | finished
 	b.finished++
 	b.successes++
+	b.noteEnd(task)
 }
 
 // unfinish makes a finished task wait again, because its output was lost.
@@ -507,7 +525,7 @@ func (b *book) unfinish(task int32) {
 	s := &b.tasks[task]
 	s.flags &^= finished
 	b.finished--
-	b.waiting.enter(b.tasks, task)
+	b.enter(task)
 	b.history(s).lost = s.launched
 }
 
@@ -516,7 +534,7 @@ func (b *book) giveUp(s *taskState) bool {
 	if s.flags&waits == 0 {
 		return false
 	}
-	b.waiting.leave(s)
+	b.leave(s)
 	s.flags |= givenUp
 	return true
 }
@@ -528,7 +546,7 @@ func (b *book) retry(task int32) bool {
 		return false
 	}
 	s.flags &^= givenUp
-	b.waiting.enter(b.tasks, task)
+	b.enter(task)
 	return true
 }
 

@@ -30,6 +30,16 @@ type Config struct {
 	// until [Tracker.SetSlots] gives the phase slots, and [Tracker.Next] answers Keep. Otherwise Next takes the
 	// offered slot as free, even if as many attempts run as there are slots.
 	Slots int
+	// Recent says that the phase grows: [Tracker.Add] adds tasks, and [Tracker.Forget] forgets them. Work or Tasks are the
+	// first tasks, and may be left out. Recent is how long a task counts after its end. 0 means that the phase has a fixed
+	// number of tasks.
+	//
+	// The Tasks and the Finished of [restart.Phase], and with them the bound on losses, are then those of the tasks that
+	// are open and of the tasks that ended within Recent. The phase uses the times of the newest 4096 attempts that ended
+	// within Recent, and the newest 256 run times. A trial has half its weight when 32 run times were added after it. With
+	// an Experience, the run times and the trials are those of the Experience, and its Keep holds for them. A growing
+	// phase has no first wave.
+	Recent time.Duration
 	// Stream says that the host runs phase after phase, and that tasks of other phases will want the slots that are
 	// idle now. Then an idle slot is not free of cost. There is no last wave, in which the phase's last tasks run and
 	// other slots stay idle. Tell the tracker by [Tracker.SetSlots] how many slots this phase may use.
@@ -160,7 +170,9 @@ func (c *Config) fill() error {
 // check returns an error for the first field that is out of range; nil if there is none.
 func (c *Config) check() error {
 	switch {
-	case c.Tasks == 0 && c.Work == nil:
+	case c.Recent < 0:
+		return check.Bad(place, "Recent", c.Recent, "a positive duration, or 0 for a fixed number of tasks")
+	case c.Tasks == 0 && c.Work == nil && c.Recent == 0:
 		return check.Bad(place, "Tasks", 0, "a positive number, or Work; an empty Work for a phase without tasks")
 	case c.Tasks < 0 || c.Tasks > maxTasks:
 		return check.Bad(place, "Tasks", c.Tasks, "1 to 2^30, or 0 if Work is given")
@@ -196,6 +208,7 @@ func (c *Config) wire(w *wire.Codec) {
 	w.Int("slots", &c.Slots)
 	w.Int("machines", &c.Machines)
 	w.Bool("stream", &c.Stream)
+	w.Duration("recent", &c.Recent)
 	w.Int("clones", &c.Clones)
 	w.Duration("interval", &c.Interval)
 	w.Duration("lag", &c.Lag)

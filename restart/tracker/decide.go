@@ -26,7 +26,7 @@ const askNone = none - 1
 //   - The machines on which a new attempt should not run are added to Avoid.
 //   - If the answer is Copy, and the budget allows no copy now, it becomes Keep.
 func (x *phase) decide(task int32, machine int, p *restart.Phase) verdict {
-	v := verdict{task: int(task)}
+	v := verdict{task: x.book.index(task)}
 	s := &x.book.tasks[task]
 	if !x.book.runs(s) { // its attempts wait in an engine's queue, which shows nothing about the task
 		v.Reason = restart.NotRunning
@@ -178,7 +178,7 @@ func (x *phase) keepByBounds(d *restart.Decision, task int32, p *restart.Phase) 
 	a := &b.attempts.all[s.newest]
 	r := x.run(a)
 	if r.track.remaining != estimate.Unknown || r.bad || !f.reported || !(r.trail.Done() > 0) || r.standsStill() ||
-		x.ages.stale(b.now, f.interval) {
+		x.isStale() {
 		return false
 	}
 	left := f.remaining(r, b.now)

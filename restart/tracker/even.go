@@ -15,6 +15,8 @@ const (
 	// At least this share of the ended attempts must have progressed evenly. One uneven attempt is added to the ended
 	// attempts before the share is computed.
 	mostlyEven = .75
+	// The number of ended attempts from which a growing phase halves the counts.
+	manyShown = 64
 )
 
 // evenness counts the ended attempts that progressed evenly.
@@ -32,6 +34,14 @@ func (ev *evenness) count(t *survival.Trail) {
 	ev.shown++
 	if t.Even(judgedParts) {
 		ev.even++
+	}
+}
+
+// halve halves the weight of the attempts that have ended, when they are many. A growing phase calls it, so that its
+// latest attempts count.
+func (ev *evenness) halve() {
+	if ev.shown >= manyShown {
+		ev.shown, ev.even = ev.shown/2, ev.even/2
 	}
 }
 

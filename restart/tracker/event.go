@@ -61,6 +61,10 @@ const (
 	Merged
 	// Retried is the event of [Tracker.Retry]. It uses the field Task.
 	Retried
+	// Added is the event of [Tracker.Add]. It uses the field Work. The event needs no Time.
+	Added
+	// Forgotten is the event of [Tracker.Forget]. It uses the field Task. The event needs no Time.
+	Forgotten
 )
 
 // Kinds is the number of kinds. The values of the kinds are 1 to Kinds.
@@ -100,6 +104,9 @@ var kinds = [...]struct {
 	},
 	Merged:  {word: "merge", must: []string{"delta"}},
 	Retried: {word: "retry", must: []string{"task"}},
+
+	Added:     {word: "add", untimed: true, may: []string{"work"}},
+	Forgotten: {word: "forget", untimed: true, must: []string{"task"}},
 }
 
 // Keys returns the keys that an event of the kind must have in a journal, and the keys that the event may have. Do
@@ -160,6 +167,8 @@ type Event struct {
 	Report Report
 	// Slots is how many attempts of the phase may run at the same time.
 	Slots int
+	// Work is the size of the input of a new task. A negative or NaN number means that the size is not known.
+	Work float64
 	// Delta contains observations of machines that another process has made, in base64.
 	Delta string
 	// NoCopy says that the task must not be copied. NoRestart says that the task must not be restarted.
@@ -179,6 +188,7 @@ func (ev *Event) wire(c *wire.Codec) {
 	c.Duration("remaining", &ev.Report.Remaining)
 	c.Float("saved", &ev.Report.Saved)
 	c.Text("delta", &ev.Delta)
+	c.Float("work", &ev.Work)
 	c.When(ev.Kind.Has("slots")).Int("slots", &ev.Slots)
 	c.Bool("no-copy", &ev.NoCopy)
 	c.Bool("no-restart", &ev.NoRestart)

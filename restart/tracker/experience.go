@@ -188,10 +188,10 @@ func (exp *Experience) Longest(work float64) (seconds float64, attempts int) {
 // farSmaller is the factor by which a task is so much smaller than another that its time says little about the other.
 const farSmaller = 8
 
-// appendRunTimes appends the newest run times to dst, newest first, at most mostOthers in all. If bySize is set, it
+// appendRunTimes appends the newest run times to dst, newest first, at most the number most in all. If bySize is set, it
 // appends run times of attempts whose work is known, otherwise of attempts whose work is not known.
-func (exp *Experience) appendRunTimes(dst []runTime, bySize bool) []runTime {
-	for i := len(exp.known) - 1; i >= 0 && len(dst) < mostOthers; i-- {
+func (exp *Experience) appendRunTimes(dst []runTime, most int, bySize bool) []runTime {
+	for i := len(exp.known) - 1; i >= 0 && len(dst) < most; i-- {
 		if e := &exp.known[i].Fact; e.about&ofRunTime > 0 && (e.about&sized > 0) == bySize {
 			dst = append(dst, runTime{float32(e.seconds), e.about&ended > 0, e.work})
 		}
@@ -204,8 +204,8 @@ func (exp *Experience) appendRunTimes(dst []runTime, bySize bool) []runTime {
 type link struct {
 	experience *Experience
 	others     []runTime // run times of other phases, newest first; read before the phase has its own
-	sized      bool      // the works of the phase are known
-	stride     int32     // a power of 2; the phase adds the run times of tasks whose index is a multiple of it
+	most       int       // the largest number of others
+	stride     int       // a power of 2; the phase adds the run times of tasks whose index is a multiple of it
 	published  tally     // trials of the phase that the Experience includes already
 }
 
@@ -217,26 +217,32 @@ type tally struct {
 	stakes    time.Duration
 }
 
-// newLink returns the link of a new phase; nil if the phase has no Experience. Sized says that the works of the tasks
-// are known.
-func newLink(c *Config, sized bool) *link {
-	if c.Experience == nil {
+// newLink returns the link of a new phase; nil if the phase has no Experience. A growing phase without one gets an
+// Experience of its own, which keeps its run times and its trials, and forgets them.
+func newLink(c *Config) *link {
+	switch {
+	case c.Recent > 0 && c.Experience == nil:
+		return &link{experience: &Experience{config: ExperienceConfig{Keep: c.Recent}}, most: mostEntries, stride: 1}
+	case c.Recent > 0:
+		return &link{experience: c.Experience, most: mostEntries, stride: 1}
+	case c.Experience == nil:
 		return nil
 	}
-	ln := &link{experience: c.Experience, sized: sized, stride: 1}
-	for len(c.Work)/int(ln.stride) >= 2*sharedTasks {
+	ln := &link{experience: c.Experience, most: mostOthers, stride: 1}
+	for len(c.Work)/ln.stride >= 2*sharedTasks {
 		ln.stride *= 2
 	}
 	return ln
 }
 
 // refresh copies the run times of other phases from the Experience, as long as the phase has no run time of its own. Own
-// is the number of its own run times.
+// is the number of its own run times. Sized says that the works of the tasks are known. A growing phase has no run times
+// of its own: all are in the Experience.
 // Later it does nothing: the Experience then contains the phase's own run times as well, and the phase would use them
 // twice.
-func (ln *link) refresh(own int) {
+func (ln *link) refresh(own int, sized bool) {
 	if ln != nil && own == 0 {
-		ln.others = ln.experience.appendRunTimes(ln.others[:0], ln.sized)
+		ln.others = ln.experience.appendRunTimes(ln.others[:0], ln.most, sized)
 	}
 }
 
@@ -251,11 +257,11 @@ func (ln *link) runTimes(successes int32) []runTime {
 
 // addRunTime adds an entry with the run time of an attempt to the Experience. In a phase of many tasks, it adds only
 // the run times of some tasks.
-func (ln *link) addRunTime(now time.Time, task int32, e entry) {
+func (ln *link) addRunTime(now time.Time, task int, e entry, sizes bool) {
 	if ln == nil || task&(ln.stride-1) != 0 || !(e.seconds <= estimate.MaxSample) {
 		return
 	}
-	if ln.sized {
+	if sizes {
 		e.about |= sized
 	}
 	ln.experience.add(now, e)

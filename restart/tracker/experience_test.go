@@ -330,7 +330,7 @@ func TestExperienceKeepsTheLawsOfMerge(t *testing.T) {
 		},
 		Answer: func(x *Experience, now time.Time) string {
 			x.sum(x.choices().At(&x.clock, now))
-			return fmt.Sprint(x.lost, x.won, x.cost, x.appendRunTimes(nil, false), x.appendRunTimes(nil, true))
+			return fmt.Sprint(x.lost, x.won, x.cost, x.appendRunTimes(nil, mostOthers, false), x.appendRunTimes(nil, mostOthers, true))
 		},
 	})
 	a, b := processExperience(t, 0), processExperience(t, 1)

@@ -42,14 +42,18 @@ const (
 // phaseFacts returns the current facts of the phase; a policy decides by them. The result is valid until the next call.
 func (x *phase) phaseFacts() *restart.Phase {
 	b, p := &x.book, &x.facts.phase
-	p.Finished, p.Waiting, p.Copies = b.finished, b.waiting.waits, b.copies()
+	ended, done := b.lately()
+	if p.Finished = done; x.recent.grows() {
+		p.Tasks = b.open() + ended
+	}
+	p.Waiting, p.Copies = b.waiting.waits, b.copies()
 	p.Slots, p.FreeSlots = b.slots, max(max(b.slots-b.running, 0)-x.fleet.refusedSlots(b.slots), 0)
 	p.Silent, p.Machines = !x.forecast.reported && x.units.believes(), x.fleet.count
 	if x.trials.on {
 		p.Trials, p.Idle = x.account(), num.Sub(b.now, b.lastChange)
 	}
 	p.Peers = restart.Peers{}
-	x.peers.fill(&p.Peers, b.working+b.finished)
+	x.peers.fill(&p.Peers, b.working+done)
 	return p
 }
 
@@ -231,7 +235,7 @@ func (x *phase) location(task int32, machine int) float64 {
 			}
 		}
 	}
-	return x.fleet.location(task, machine, taken)
+	return x.fleet.location(x.book.index(task), machine, taken)
 }
 
 // exchanged returns the location factor with which the time of a new attempt of the task is predicted: how many times

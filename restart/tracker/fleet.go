@@ -107,10 +107,10 @@ type site struct {
 }
 
 // site returns the site of an attempt of the task on a machine.
-func (fl *fleet) site(task, machine int32) site {
+func (fl *fleet) site(task int, machine int32) site {
 	on := site{machine: fl.number(machine)}
 	if fl.path != nil {
-		on.path = fl.pathFactor(int(task), on.machine)
+		on.path = fl.pathFactor(task, on.machine)
 	}
 	return on
 }
@@ -134,15 +134,15 @@ func (fl *fleet) wants(last *recorded, machine int32, age, now, interval time.Du
 }
 
 // running tells the record how an attempt of a task runs on a machine. The number is that of the attempt.
-func (fl *fleet) running(at time.Time, machine int32, task, number int32, a machines.Attempt) {
+func (fl *fleet) running(at time.Time, machine int32, task int, number int32, a machines.Attempt) {
 	fl.avoided.asOf = 0
-	fl.record.Running(at, fl.number(machine), fl.member.Key(int(task), int(number)), a)
+	fl.record.Running(at, fl.number(machine), fl.member.Key(task, int(number)), a)
 }
 
 // end tells the record how an attempt of a task has ended on a machine. The number is that of the attempt.
-func (fl *fleet) end(at time.Time, machine int32, task, number int32, a machines.Attempt, how machines.Outcome) {
+func (fl *fleet) end(at time.Time, machine int32, task int, number int32, a machines.Attempt, how machines.Outcome) {
 	fl.avoided.asOf = 0
-	fl.record.End(at, fl.number(machine), fl.member.Key(int(task), int(number)), a, how)
+	fl.record.End(at, fl.number(machine), fl.member.Key(task, int(number)), a, how)
 }
 
 // succeeded counts an attempt that has ended with success on a machine. The machine is no longer beaten.
@@ -150,6 +150,20 @@ func (fl *fleet) succeeded(machine int32) {
 	if machine != none {
 		fl.machines[machine].suspicion.addEnded()
 		fl.machines[machine].beatenUntil = noTime
+	}
+}
+
+// forget forgets an attempt that has ended with success on a machine.
+func (fl *fleet) forget(machine int32) {
+	if machine == none {
+		return
+	}
+	m := &fl.machines[machine]
+	m.suspicion.forget()
+	if fl.pace != nil {
+		fl.pace.totals.appeared.Delete(m.total)
+		m.total -= step(1)
+		fl.pace.totals.appeared.Insert(m.total)
 	}
 }
 
@@ -308,7 +322,7 @@ func (fl *fleet) pathFactor(task, machine int) float64 {
 // Mantri paper calls this locationFactor. It is the product of two factors: of the machine, and of the way to the
 // task's data. For a negative machine, it is the factor of the best machine that the attempt can get, and taken lists
 // the machines on which attempts of the task run. If nothing is known about machines and ways, location returns 0.
-func (fl *fleet) location(task int32, machine int, taken []int) float64 {
+func (fl *fleet) location(task, machine int, taken []int) float64 {
 	if fl.record == nil && fl.path == nil {
 		return 0
 	}
@@ -320,7 +334,7 @@ func (fl *fleet) location(task int32, machine int, taken []int) float64 {
 	default:
 		factor = fl.elsewhere(taken)
 	}
-	return factor * fl.pathFactor(int(task), max(machine, none))
+	return factor * fl.pathFactor(task, max(machine, none))
 }
 
 // elsewhere returns how many times longer a task takes on the best machine that is not taken, compared with an average

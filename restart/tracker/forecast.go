@@ -24,15 +24,18 @@ type forecast struct {
 	// The shape of progress: which share of its time an attempt needs for which share of its work. It is nil if the
 	// policy does not read the remaining time of attempts as a distribution.
 	shape *survival.Shape
-	// The mean work of a task.
+	// The mean work of a task; in a growing phase that began without tasks, the work of the first task.
 	meanWork float64
+	// The works of tasks are known, as far as the host knows them. Otherwise all tasks have the work 1.
+	sized bool
 }
 
 // newForecast returns the forecast of a phase in which nothing has started. Foresees says that the policy reads the
 // remaining time of attempts as a distribution.
-func newForecast(c *Config, rates *estimate.UnitTimes, readsRates, foresees bool) forecast {
+func newForecast(c *Config, rates *estimate.UnitTimes, sized, readsRates, foresees bool) forecast {
 	f := forecast{
 		interval: c.Interval, readsRates: readsRates, hasPrior: c.UnitTimes.Prior != nil, model: c.Model, rates: rates,
+		sized: sized,
 	}
 	for i, w := range c.Work {
 		f.meanWork += (w - f.meanWork) / float64(i+1)
@@ -47,6 +50,24 @@ func newForecast(c *Config, rates *estimate.UnitTimes, readsRates, foresees bool
 		f.shape = new(survival.Shape)
 	}
 	return f
+}
+
+// workOf returns the work of a task that a growing phase gets, and whether it is known. The first task decides whether
+// the works of tasks are known.
+func (f *forecast) workOf(given float64) (work float64, known bool) {
+	known = num.Known(given)
+	if f.meanWork == 0 {
+		if f.sized, f.meanWork = known && given > 0, 1; f.sized {
+			f.meanWork = given
+		}
+	}
+	switch {
+	case !f.sized:
+		return 1, true
+	case !known:
+		return f.meanWork, false
+	}
+	return given, true
 }
 
 // track has the facts of the forecast about an attempt that runs.

@@ -47,13 +47,13 @@ func (x *phase) learnReport(s *taskState, a *attemptState, of *Report) (score fl
 
 // sampleOf returns the facts of an attempt's run so far, in the form that package estimate needs.
 func (x *phase) sampleOf(a *attemptState, r run) estimate.Run {
-	return x.forecast.sampleOf(r, x.fleet.site(a.task, a.machine))
+	return x.forecast.sampleOf(r, x.fleet.site(x.book.index(a.task), a.machine))
 }
 
 // recordRunning tells the record of machines how an attempt runs, if the attempt has aged enough since it did last.
 func (x *phase) recordRunning(a *attemptState, r run) {
 	if x.fleet.wants(&a.recorded, a.machine, r.age, x.book.now, x.forecast.interval) {
-		x.fleet.running(x.book.clock.Last, a.machine, a.task, a.attempt, x.observation(a, r))
+		x.fleet.running(x.book.clock.Last, a.machine, x.book.index(a.task), a.attempt, x.observation(a, r))
 	}
 }
 
@@ -70,7 +70,7 @@ func (x *phase) recordEnd(a *attemptState, r run, how machines.Outcome, long boo
 	if long {
 		o.Usual = 0
 	}
-	x.fleet.end(x.book.clock.Last, a.machine, a.task, a.attempt, o, how)
+	x.fleet.end(x.book.clock.Last, a.machine, x.book.index(a.task), a.attempt, o, how)
 }
 
 // observation returns an observation of an attempt for the record of machines: how long the attempt ran, which share
@@ -79,14 +79,14 @@ func (x *phase) observation(a *attemptState, r run) machines.Attempt {
 	age, done := x.forecast.observed(r, x.units.believes())
 	o := machines.Attempt{Ran: age, Done: min(done/r.work.units(), 1)}
 	if median, known := x.median(r.work); known {
-		o.Usual = num.Times(median, x.fleet.pathFactor(int(a.task), x.fleet.number(a.machine)))
+		o.Usual = num.Times(median, x.fleet.pathFactor(x.book.index(a.task), x.fleet.number(a.machine)))
 	}
 	return o
 }
 
 // learnFinish learns from an attempt that has ended with success. Its run time becomes a sample of how long attempts
-// take.
-func (x *phase) learnFinish(s *taskState, a *attemptState) {
+// take. The result is the id of the sample, or estimate.NoSample.
+func (x *phase) learnFinish(s *taskState, a *attemptState) (kept int) {
 	f, r := &x.forecast, x.run(a)
 	x.addRunTime(a, r, true)
 	x.fleet.succeeded(a.machine)
@@ -94,13 +94,15 @@ func (x *phase) learnFinish(s *taskState, a *attemptState) {
 		x.forgetProgress(a)
 	}
 	f.finishedAt(r)
-	if f.readsRates {
+	if kept = estimate.NoSample; f.readsRates {
 		sample := x.sampleOf(a, r)
-		sample.Done, sample.FirstWave = sample.Work, s.flags&firstWave != 0 && a.attempt == s.original
+		sample.Done = sample.Work
+		sample.FirstWave = s.flags&firstWave != 0 && a.attempt == s.original && !x.recent.grows()
 		x.recordEnd(a, r, machines.Finished, f.repeats(x.book.killed(s), sample, a.machine))
-		f.rates.Finish(int(r.sample), sample)
+		kept = f.rates.Finish(int(r.sample), sample)
 	}
 	f.leaveSamples(r.track)
+	return kept
 }
 
 // learnKill learns from an attempt that was killed or overtaken. It would have taken at least as long as it ran. If an
@@ -140,22 +142,54 @@ func (x *phase) learnFailure(a *attemptState) {
 // addRunTime adds the run time of an attempt to the run times of this phase, and to the Experience. Success says that
 // the attempt has finished; otherwise it was killed.
 func (x *phase) addRunTime(a *attemptState, r run, success bool) {
-	x.link.refresh(len(x.ages.runTimes))
-	seconds := r.age.Seconds()
-	if success {
+	x.link.refresh(len(x.ages.runTimes), x.forecast.sized)
+	seconds, task := r.age.Seconds(), x.book.index(a.task)
+	observed := entry{about: runTimeOf(success), seconds: seconds, work: float64(r.work)}
+	switch {
+	case x.recent.grows():
+		x.link.addRunTime(x.book.clock.Last, task, observed, x.forecast.sized)
+		x.ages.noteNew()
+		x.refreshLongest()
+	case success:
 		x.ages.note(seconds / x.scale(r.work))
 	}
 	if x.forecast.shape == nil {
 		return
 	}
-	x.ages.add(a.task, runTime{float32(seconds), success, float64(r.work)})
-	x.link.addRunTime(x.book.clock.Last, a.task, entry{about: runTimeOf(success), seconds: seconds, work: float64(r.work)})
+	if !x.recent.grows() {
+		x.ages.add(task, runTime{float32(seconds), success, float64(r.work)})
+		x.link.addRunTime(x.book.clock.Last, task, observed, x.forecast.sized)
+	}
 	if success && !r.bad {
 		x.forecast.shape.Finish(&r.trail, r.age, x.forecast.model)
 		if x.trials.on {
 			x.even.count(&r.trail)
 		}
+		if x.recent.grows() {
+			x.even.halve()
+		}
 	}
+}
+
+// refreshLongest reads the run times of a growing phase, and finds the longest of them.
+func (x *phase) refreshLongest() {
+	x.link.refresh(0, x.forecast.sized)
+	long := 0.0
+	for _, t := range x.link.others {
+		if t.ended {
+			long = max(long, float64(t.seconds)/x.scale(stint(t.work)))
+		}
+	}
+	x.ages.setLongest(long)
+}
+
+// isStale reports whether the curve of run times is out of date.
+func (x *phase) isStale() bool {
+	n := len(x.ages.runTimes)
+	if x.recent.grows() {
+		n = len(x.link.others)
+	}
+	return x.ages.stale(x.book.now, x.forecast.interval, n)
 }
 
 // forgetProgress removes all samples of unit times that were predicted from progress. It keeps the sample of the
@@ -185,11 +219,15 @@ func (x *phase) scale(w stint) float64 { return x.forecast.scale(float64(w), x.b
 // with far more slow attempts than chance explains.
 func (x *phase) refit() {
 	m := &x.ages
-	if !m.stale(x.book.now, x.forecast.interval) {
+	if !x.isStale() {
 		return
 	}
 	m.empty(x.book.now)
-	x.link.refresh(len(m.runTimes))
+	x.link.refresh(len(m.runTimes), x.forecast.sized)
+	if x.recent.grows() {
+		x.refreshLongest()
+		m.sample(len(x.book.tasks))
+	}
 	ends := 0
 	for _, times := range [...][]runTime{m.runTimes, x.link.runTimes(m.successes)} {
 		for _, t := range times {
@@ -202,7 +240,7 @@ func (x *phase) refit() {
 		m.curve.Reset() // too few successes: an empty curve is cheaper, and it is not used yet
 	} else {
 		x.eachRunning(func(a *attemptState) {
-			if m.keepsTask(a.task) {
+			if m.keepsTask(x.book.index(a.task)) {
 				r := x.run(a)
 				m.curve.Observe(r.age.Seconds()/x.scale(r.work), false)
 			}
@@ -235,7 +273,8 @@ func (x *phase) findSuspects() {
 			x.fleet.addOverdue(a.machine)
 		}
 	})
-	ended := float64(x.book.finished)
+	_, done := x.book.lately()
+	ended := float64(done)
 	x.fleet.findSuspects((overdue + float64((1-rates.CDF(late))*ended)) / (running + ended))
 }
 
@@ -262,7 +301,7 @@ func (x *phase) median(w stint) (time.Duration, bool) {
 func (x *phase) longest(w stint) time.Duration {
 	long := x.ages.longest
 	for _, t := range x.link.runTimes(x.ages.successes) {
-		if t.ended {
+		if t.ended && !x.recent.grows() {
 			long = max(long, float64(t.seconds)/x.scale(stint(t.work)))
 		}
 	}

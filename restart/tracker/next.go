@@ -24,7 +24,7 @@ const (
 func (x *phase) best(machine int) verdict {
 	best := verdict{task: none}
 	best.Reason = restart.NothingToDo
-	if len(x.book.candidates.list) == 0 {
+	if len(x.book.candidates) == 0 {
 		return best
 	}
 	facts := *x.phaseFacts()
@@ -33,7 +33,7 @@ func (x *phase) best(machine int) verdict {
 	r, allowed := &x.ranking, x.budget == nil || x.budget.Allows()
 	if !r.holds || r.allowed != allowed || x.fleet.path != nil || x.book.now-r.at > x.forecast.interval/rankingParts {
 		if x.judge.reads.CopiesOnly {
-			v := x.decide(x.book.candidates.list[0], machine, &facts)
+			v := x.decide(x.book.candidates[0], machine, &facts)
 			if x.refused(v.Reason) {
 				r.holds, best.Decision = false, refusalOf(&v.Decision).decision()
 				return best
@@ -64,11 +64,11 @@ func (x *phase) rank(best *verdict, facts *restart.Phase) bool {
 	r.list, r.refusal = r.list[:0], refusal{}
 	anywhere := *facts
 	anywhere.Peers.Machine = restart.MachineProgress{}
-	for _, task := range x.book.candidates.list {
+	for _, task := range x.book.candidates {
 		v := x.decide(task, none, &anywhere)
 		switch {
 		case v.Action == restart.Copy:
-			r.list = heap.Push(r.list, ranked{v.Gain, task}, before)
+			r.list = heap.Push(r.list, ranked{v.Gain, task}, x.ranksBefore)
 		case v.Action != restart.Keep:
 			best.better(&v)
 		case blocked(v.Reason):
@@ -82,7 +82,7 @@ func (x *phase) rank(best *verdict, facts *restart.Phase) bool {
 		}
 	}
 	for _, c := range dropped {
-		x.book.candidates.drop(x.book.tasks, c.task)
+		x.book.dropCandidate(c.task)
 	}
 	r.scratch = dropped
 	return true
@@ -99,7 +99,7 @@ func (x *phase) weigh(best *verdict, machine int, facts *restart.Phase) {
 	}
 	for most > 0 && refusals < headOfRanking && len(r.list) > 0 {
 		var c ranked
-		c, r.list = heap.Pop(r.list, before)
+		c, r.list = heap.Pop(r.list, x.ranksBefore)
 		if x.book.tasks[c.task].candidate == none {
 			continue // the task is no longer a candidate: it has its copy
 		}
@@ -121,7 +121,7 @@ func (x *phase) weigh(best *verdict, machine int, facts *restart.Phase) {
 		}
 	}
 	for _, c := range back {
-		r.list = heap.Push(r.list, c, before)
+		r.list = heap.Push(r.list, c, x.ranksBefore)
 	}
 	r.scratch = back
 }
@@ -176,5 +176,7 @@ type ranked struct {
 	task int32
 }
 
-// before is the order of the tasks that are worth a copy: larger gain first, then lower index.
-func before(a, b ranked) bool { return a.gain > b.gain || a.gain == b.gain && a.task < b.task }
+// ranksBefore is the order of the tasks that are worth a copy: larger gain first, then lower index.
+func (x *phase) ranksBefore(a, b ranked) bool {
+	return a.gain > b.gain || a.gain == b.gain && x.book.index(a.task) < x.book.index(b.task)
+}

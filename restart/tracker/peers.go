@@ -40,25 +40,58 @@ func newPeers(reads rules.Facts) peers {
 }
 
 // addScore adds a change to the sum of the scores of all tasks: the score of a task was before, and is score now.
-func (ps *peers) addScore(before, score float64) { ps.scores += score - before }
+func (ps *peers) addScore(before, score float64) {
+	if ps.reads.Has(rules.Scores) {
+		ps.scores += score - before
+	}
+}
 
 // finish adds a task that has ended with success: the run time of the attempt that ended it, and the work that this
 // attempt had to do. Done is the work that the attempt has reported. If the work of the task is not known, the task
-// has no time for a unit of work, and its reported work is used for the throughput.
-func (ps *peers) finish(seconds float64, w stint, known bool, done float64) {
+// has no time for a unit of work, and its reported work is used for the throughput. The result is what finish has added.
+func (ps *peers) finish(seconds float64, w stint, known bool, done float64) figures {
+	added := figures{seconds: seconds, perUnit: -1}
 	if ps.durations != nil {
 		ps.durations.Insert(seconds)
 	}
 	work := float64(w)
 	if ps.unitTimes != nil && known && work > 0 {
-		ps.unitTimes.Insert(seconds / work)
+		added.perUnit = seconds / work
+		ps.unitTimes.Insert(added.perUnit)
 	}
 	if ps.reads.Has(rules.Throughput) && (known || done > 0) {
 		if done > overWork*work || !known {
 			work = done // the work of the task is unknown or wrong, so use the reported work
 		}
+		added.work = work
 		ps.workDone = min(ps.workDone+work, math.MaxFloat64)
 		ps.workTime += seconds
+	}
+	return added
+}
+
+// figures is what an attempt that has ended its task has added to the statistics.
+type figures struct {
+	seconds float64 // its run time
+	perUnit float64 // its time for a unit of work; negative if it has added none
+	work    float64 // the work that it has added to the throughput
+}
+
+// forget removes from the statistics what an attempt has added to them. Last says that no other attempt is left, so that
+// rounding errors do not last.
+func (ps *peers) forget(added figures, last bool) {
+	if ps.durations != nil {
+		ps.durations.Delete(added.seconds)
+	}
+	if ps.unitTimes != nil && added.perUnit >= 0 {
+		ps.unitTimes.Delete(added.perUnit)
+	}
+	ps.dropPace(1, time.Duration(added.seconds*float64(time.Second)))
+	if ps.reads.Has(rules.Throughput) {
+		ps.workDone, ps.workTime = max(ps.workDone-added.work, 0), max(ps.workTime-added.seconds, 0)
+	}
+	if last {
+		ps.workDone, ps.workTime = 0, 0
 	}
 }
 

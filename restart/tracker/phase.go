@@ -20,6 +20,7 @@ type phase struct {
 	ages      ages
 	even      evenness
 	units     unitCheck
+	recent    recent
 	lag       lag
 	link      *link // nil if the phase has no Experience
 	peers     peers
@@ -112,12 +113,12 @@ func (x *phase) begin(task, attempt, machine int) {
 
 // report applies the progress report of an attempt. If the attempt has not begun, the report begins it. The result
 // says whether the attempt exists and has not ended.
-func (x *phase) report(e *Event) bool {
-	i := x.find(e.Task, e.Attempt)
+func (x *phase) report(task int, e *Event) bool {
+	i := x.find(task, e.Attempt)
 	if i == none {
 		return false
 	}
-	s, a := &x.book.tasks[e.Task], &x.book.attempts.all[i]
+	s, a := &x.book.tasks[task], &x.book.attempts.all[i]
 	if !a.begun {
 		x.book.begin(a, none)
 	}
@@ -179,8 +180,11 @@ func (x *phase) finish(task, attempt int) (overtaken []int) {
 	overtaken = x.overtake(s, i)
 	age := x.book.age(a)
 	if a.begun {
-		x.learnFinish(s, a)
-		x.peers.finish(age.Seconds(), s.stint(a.resumed), s.flags&knownWork != 0, a.track.done)
+		sample := x.learnFinish(s, a)
+		figures := x.peers.finish(age.Seconds(), s.stint(a.resumed), s.flags&knownWork != 0, a.track.done)
+		if x.recent.grows() {
+			x.recent.note(learnt{x.book.now, int32(sample), true, a.machine, figures})
+		}
 	}
 	x.dropPace(a)
 	x.score(s, a, 1)
@@ -250,7 +254,7 @@ func (x *phase) abandon(task int, i int32, how fate) {
 	s := &x.book.tasks[task]
 	x.end(s, i, how)
 	if s.newest == none {
-		x.book.waiting.enter(x.book.tasks, int32(task))
+		x.book.enter(int32(task))
 	}
 	x.charge()
 }
@@ -317,14 +321,14 @@ func (x *phase) loseMachine(machine int) []int {
 		}
 	}
 	slices.SortFunc(lost, func(i, j int32) int { // by task; attempts of one task, newest first
-		return cmp.Or(cmp.Compare(all[i].task, all[j].task), cmp.Compare(all[j].attempt, all[i].attempt))
+		return cmp.Or(cmp.Compare(x.book.index(all[i].task), x.book.index(all[j].task)), cmp.Compare(all[j].attempt, all[i].attempt))
 	})
 	x.lost, x.waiting = lost, x.waiting[:0]
 	for _, i := range lost {
 		task := int(all[i].task)
 		x.fail(task, i)
 		if x.book.tasks[task].newest == none {
-			x.waiting = append(x.waiting, task)
+			x.waiting = append(x.waiting, x.book.index(int32(task)))
 		}
 	}
 	return x.waiting
@@ -338,6 +342,9 @@ func (x *phase) loseOutput(task int) {
 		return
 	}
 	before := x.furthest(s)
+	if !x.book.voidEnd(int32(task)) {
+		x.peers.addScore(0, 1) // the sum has forgotten the task
+	}
 	x.book.unfinish(int32(task))
 	x.peers.addScore(before, x.furthest(s))
 }
@@ -397,8 +404,8 @@ func (x *phase) retry(task int) {
 }
 
 // setEligible sets whether a task may be copied and whether it may be restarted.
-func (x *phase) setEligible(e *Event) {
-	if !x.known(e.Task) {
+func (x *phase) setEligible(task int, e *Event) {
+	if !x.known(task) {
 		return
 	}
 	var forbidden taskFlags
@@ -408,20 +415,25 @@ func (x *phase) setEligible(e *Event) {
 	if e.NoRestart {
 		forbidden |= noRestart
 	}
-	x.book.setEligible(int32(e.Task), forbidden)
+	x.book.setEligible(int32(task), forbidden)
+}
+
+// endAll ends all attempts of a task. They count as killed.
+func (x *phase) endAll(task int) {
+	s := &x.book.tasks[task]
+	x.dropTrial(s)
+	for s.newest != none {
+		x.ledger.Pruned++
+		x.abandon(task, s.newest, wasKilled)
+	}
 }
 
 // close ends the phase. Running attempts count as killed, waiting tasks count as given up, and the phase has no
 // slots.
 func (x *phase) close() {
 	for i := range x.book.tasks {
-		s := &x.book.tasks[i]
-		x.dropTrial(s)
-		for s.newest != none {
-			x.ledger.Pruned++
-			x.abandon(i, s.newest, wasKilled)
-		}
-		x.book.giveUp(s)
+		x.endAll(i)
+		x.book.giveUp(&x.book.tasks[i])
 	}
 	x.setSlots(0)
 }

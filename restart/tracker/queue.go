@@ -20,15 +20,14 @@ type queue struct {
 // maxPassedOver is how many waiting tasks the queue looks at, to find a task that was not tried on the machine.
 const maxPassedOver = 8
 
-// newQueue returns a queue in which all tasks wait. O(n) in the number of tasks.
-func newQueue(tasks []taskState) queue {
-	q := queue{heap: make([]int32, len(tasks)), waits: len(tasks), equal: sameWork(tasks)}
-	for i := range q.heap {
-		q.heap[i] = int32(i)
-		tasks[i].flags |= waits | queued
+// fillQueue makes all tasks wait. O(n) in the number of tasks.
+func (b *book) fillQueue() {
+	b.waiting = queue{heap: make([]int32, len(b.tasks)), waits: len(b.tasks), equal: sameWork(b.tasks)}
+	for i := range b.tasks {
+		b.waiting.heap[i] = int32(i)
+		b.tasks[i].flags |= waits | queued
 	}
-	heap.Init(q.heap, func(a, b int32) bool { return q.before(tasks, a, b) })
-	return q
+	heap.Init(b.waiting.heap, b.before)
 }
 
 // sameWork reports whether all tasks have the same work.
@@ -37,61 +36,61 @@ func sameWork(tasks []taskState) bool {
 }
 
 // enter records that a task waits, and puts it into the heap.
-func (q *queue) enter(tasks []taskState, task int32) {
-	s := &tasks[task]
+func (b *book) enter(task int32) {
+	s := &b.tasks[task]
 	s.flags |= waits
-	q.waits++
+	b.waiting.waits++
 	if s.flags&queued == 0 {
 		s.flags |= queued
-		q.push(tasks, task)
+		b.push(task)
 	}
 }
 
 // leave records that a task no longer waits. The task stays in the heap until it becomes the first.
-func (q *queue) leave(s *taskState) {
+func (b *book) leave(s *taskState) {
 	if s.flags&waits != 0 {
 		s.flags &^= waits
-		q.waits--
+		b.waiting.waits--
 	}
 }
 
-// first returns the task to start on the machine; none if no task waits. The task keeps waiting until it is started.
-func (q *queue) first(tasks []taskState, machine int32) int32 {
-	for len(q.heap) > 0 && tasks[q.heap[0]].flags&waits == 0 {
-		q.pop(tasks)
+// firstWaiting returns the task to start on the machine; none if no task waits. The task keeps waiting until it is started.
+func (b *book) firstWaiting(machine int32) int32 {
+	for len(b.waiting.heap) > 0 && b.tasks[b.waiting.heap[0]].flags&waits == 0 {
+		b.pop()
 	}
 	switch {
-	case len(q.heap) == 0:
+	case len(b.waiting.heap) == 0:
 		return none
-	case !tasks[q.heap[0]].ranOn(machine):
-		return q.heap[0]
+	case !b.tasks[b.waiting.heap[0]].ranOn(machine):
+		return b.waiting.heap[0]
 	}
-	return q.passOver(tasks, machine)
+	return b.passOver(machine)
 }
 
 // passOver is called if the first waiting task was tried on the machine before. It returns the next waiting task that
 // was not tried there. If there is no such task among the first maxPassedOver, it returns the first waiting task.
-func (q *queue) passOver(tasks []taskState, machine int32) int32 {
+func (b *book) passOver(machine int32) int32 {
 	var passed [maxPassedOver]int32
 	n, found := 0, int32(none)
 	for n < len(passed) {
-		task := q.pop(tasks)
+		task := b.pop()
 		if task == none {
 			break
 		}
-		if tasks[task].flags&waits == 0 {
+		if b.tasks[task].flags&waits == 0 {
 			continue
 		}
 		passed[n] = task
 		n++
-		if !tasks[task].ranOn(machine) {
+		if !b.tasks[task].ranOn(machine) {
 			found = task
 			break
 		}
 	}
 	for _, task := range passed[:n] {
-		tasks[task].flags |= queued
-		q.push(tasks, task)
+		b.tasks[task].flags |= queued
+		b.push(task)
 	}
 	if found == none && n > 0 {
 		return passed[0] // all these tasks were tried here; to try again is better than an idle slot
@@ -99,76 +98,75 @@ func (q *queue) passOver(tasks []taskState, machine int32) int32 {
 	return found
 }
 
-// all ranges over the waiting tasks in their order. It takes each task from the heap, and at the end of the loop, however
+// allWaiting ranges over the waiting tasks in their order. It takes each task from the heap, and at the end of the loop, however
 // it ends, puts back those that still wait.
-func (q *queue) all(tasks []taskState, yield func(task int) bool) {
-	shown := q.shown[:0]
-	q.shown = nil // a loop within the loop has memory of its own
+func (b *book) allWaiting(yield func(task int) bool) {
+	shown := b.waiting.shown[:0]
+	b.waiting.shown = nil // a loop within the loop has memory of its own
 	defer func() {
 		for _, task := range shown {
-			if s := &tasks[task]; s.flags&waits != 0 && s.flags&queued == 0 {
+			if s := &b.tasks[task]; s.flags&waits != 0 && s.flags&queued == 0 {
 				s.flags |= queued
-				q.push(tasks, task)
+				b.push(task)
 			}
 		}
-		q.shown = shown
+		b.waiting.shown = shown
 	}()
-	for len(q.heap) > 0 {
-		task := q.pop(tasks)
-		if tasks[task].flags&waits == 0 {
+	for len(b.waiting.heap) > 0 {
+		task := b.pop()
+		if b.tasks[task].flags&waits == 0 {
 			continue
 		}
-		if shown = append(shown, task); !yield(int(task)) {
+		if shown = append(shown, task); !yield(b.index(task)) {
 			return
 		}
 	}
 }
 
 // before is the order of the heap: more work first, then lower index.
-func (q *queue) before(tasks []taskState, a, b int32) bool {
-	if !q.equal && tasks[a].work != tasks[b].work {
-		return tasks[a].work > tasks[b].work
+func (b *book) before(i, j int32) bool {
+	if !b.waiting.equal && b.tasks[i].work != b.tasks[j].work {
+		return b.tasks[i].work > b.tasks[j].work
 	}
-	return a < b
+	return b.index(i) < b.index(j)
 }
 
 // push adds a task to the heap.
-func (q *queue) push(tasks []taskState, task int32) {
-	q.heap = heap.Push(q.heap, task, func(a, b int32) bool { return q.before(tasks, a, b) })
+func (b *book) push(task int32) {
+	if q := &b.waiting; b.rows != nil { // the works of the tasks to come are not known
+		q.equal = len(q.heap) == 0 || q.equal && b.tasks[task].work == b.tasks[q.heap[0]].work
+	}
+	b.waiting.heap = heap.Push(b.waiting.heap, task, b.before)
 }
 
 // pop removes the first task from the heap, even if the task no longer waits, and returns it; none if the heap is
 // empty.
-func (q *queue) pop(tasks []taskState) (task int32) {
-	if len(q.heap) == 0 {
+func (b *book) pop() (task int32) {
+	if len(b.waiting.heap) == 0 {
 		return none
 	}
-	task, q.heap = heap.Pop(q.heap, func(a, b int32) bool { return q.before(tasks, a, b) })
-	tasks[task].flags &^= queued
+	task, b.waiting.heap = heap.Pop(b.waiting.heap, b.before)
+	b.unqueue(task)
 	return task
 }
 
-// candidates are the tasks that are worth a copy. The last decision about such a task was Copy, or the task would
-// have been copied if there had been a slot, or a suitable slot, for the copy. The order has no meaning.
-type candidates struct{ list []int32 }
-
-// add adds a task to the list of candidates, unless the task is in the list already.
-func (cands *candidates) add(tasks []taskState, task int32) {
-	if s := &tasks[task]; s.candidate == none {
-		s.candidate = int32(len(cands.list))
-		cands.list = append(cands.list, task)
+// addCandidate adds a task to the list of candidates, unless the task is in the list already.
+func (b *book) addCandidate(task int32) {
+	if s := &b.tasks[task]; s.candidate == none {
+		s.candidate = int32(len(b.candidates))
+		b.candidates = append(b.candidates, task)
 	}
 }
 
-// drop removes a task from the list of candidates. The last candidate takes its place in the list.
-func (cands *candidates) drop(tasks []taskState, task int32) {
-	at := tasks[task].candidate
+// dropCandidate removes a task from the list of candidates. The last candidate takes its place in the list.
+func (b *book) dropCandidate(task int32) {
+	at := b.tasks[task].candidate
 	if at == none {
 		return
 	}
-	last := cands.list[len(cands.list)-1]
-	cands.list[at] = last
-	tasks[last].candidate = at
-	cands.list = cands.list[:len(cands.list)-1]
-	tasks[task].candidate = none
+	last := b.candidates[len(b.candidates)-1]
+	b.candidates[at] = last
+	b.tasks[last].candidate = at
+	b.candidates = b.candidates[:len(b.candidates)-1]
+	b.tasks[task].candidate = none
 }

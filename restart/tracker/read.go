@@ -31,7 +31,7 @@ type AttemptInfo struct {
 
 // Task returns what is known about a task. O(1), no allocation.
 func (t *Tracker) Task(task int) TaskInfo {
-	s := t.phase.book.task(task)
+	s := t.phase.book.task(t.phase.book.row(task))
 	if s == nil {
 		return TaskInfo{}
 	}
@@ -49,7 +49,7 @@ func (t *Tracker) Running() int { return t.phase.book.running }
 func (t *Tracker) Attempts(task int) iter.Seq[AttemptInfo] {
 	return func(yield func(AttemptInfo) bool) {
 		b := &t.phase.book
-		s := b.task(task)
+		s := b.task(b.row(task))
 		if s == nil {
 			return
 		}
@@ -71,5 +71,5 @@ func (t *Tracker) Attempts(task int) iter.Seq[AttemptInfo] {
 // O(log n) for each task that the loop reaches.
 func (t *Tracker) Waiting() iter.Seq[int] {
 	b := &t.phase.book
-	return func(yield func(int) bool) { b.waiting.all(b.tasks, yield) }
+	return func(yield func(int) bool) { b.allWaiting(yield) }
 }

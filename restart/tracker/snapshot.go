@@ -24,6 +24,9 @@ func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
 	if t.phase.judge.policy == nil {
 		return dst, errors.New("restart/tracker: a Tracker that New did not make has no snapshot")
 	}
+	if t.phase.recent.grows() {
+		return dst, errors.New("restart/tracker: a phase that grows has no snapshot")
+	}
 	return snapshot.Append(dst, snapshotVersion, func(c *snapshot.Codec) {
 		h := header{policy: describe(t.phase.judge.policy), config: t.config}
 		h.code(c)
@@ -186,7 +189,7 @@ func (x *phase) code(c *snapshot.Codec) {
 		}
 		x.codeTask(c, &b.tasks[i])
 	}
-	snapshot.List(c, &b.candidates.list, func(task *int32) { c.Index(task, len(b.tasks)) })
+	snapshot.List(c, &b.candidates, func(task *int32) { c.Index(task, len(b.tasks)) })
 	snapshot.List(c, &b.cloning, func(task *int32) { c.Index(task, len(b.tasks)) })
 	c.Number(&x.judge.badAnswers, 0, snapshot.Any)
 	x.judge.counts.code(c)
@@ -456,7 +459,7 @@ func (x *phase) complete(c *snapshot.Codec) {
 		free++
 	}
 	c.Check(free+b.running == len(b.attempts.all), "lists other attempts than its tasks have")
-	for i, task := range b.candidates.list {
+	for i, task := range b.candidates {
 		if task == none || b.tasks[task].candidate != none || !b.runs(&b.tasks[task]) {
 			c.Check(false, "lists a candidate that does not run, or lists it twice")
 			return
@@ -508,6 +511,6 @@ func (x *phase) completeTask(c *snapshot.Codec, task int32) {
 		}
 	}
 	if isWaiting {
-		b.waiting.enter(b.tasks, task)
+		b.enter(task)
 	}
 }

@@ -15,6 +15,6 @@ func TestTheCurveIsFittedAgainAfterASixteenthOfTheRunTimes(t *testing.T) {
 		want     bool
 	}{{9 * time.Second, 15, false}, {9 * time.Second, 16, true}, {10 * time.Second, 0, true}} {
 		m := ages{runTimes: make([]runTime, 240), newRunTimes: c.newTimes}
-		assert.Equal(t, c.want, m.stale(c.after, 10*time.Second), "%+v", c)
+		assert.Equal(t, c.want, m.stale(c.after, 10*time.Second, len(m.runTimes)), "%+v", c)
 	}
 }

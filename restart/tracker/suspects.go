@@ -29,6 +29,9 @@ type suspicion struct {
 // addEnded counts an attempt that has ended on the machine with success.
 func (sp *suspicion) addEnded() { sp.ended++ }
 
+// forget forgets an attempt that has ended on the machine with success.
+func (sp *suspicion) forget() { sp.ended-- }
+
 // clearSuspects forgets which machines are suspect, before overdue attempts are counted again. It returns false if
 // there are too few machines to compare.
 func (fl *fleet) clearSuspects() (enough bool) {

@@ -94,12 +94,13 @@ func open(c Config) (*Tracker, error) {
 	}
 	known := func(task int) bool { return given == nil || num.Known(given[task]) }
 	t := &Tracker{config: c, phase: phase{
-		book:     newBook(c.Work, known, c.Slots, c.Clones),
+		book:     newBook(c.Work, known, c.Slots, c.Clones, c.Recent > 0),
 		fleet:    newFleet(&c, record, own, reads.Has(rules.Machines)),
-		forecast: newForecast(&c, rates, reads.Has(rules.Fresh) || record != nil, reads.Has(rules.Left)),
-		ages:     newAges(len(c.Work), c.Experience != nil),
+		forecast: newForecast(&c, rates, num.Sized(given), reads.Has(rules.Fresh) || record != nil, reads.Has(rules.Left)),
+		ages:     newAges(len(c.Work), c.Experience != nil || c.Recent > 0),
 		lag:      lag{prior: c.Lag},
-		link:     newLink(&c, num.Sized(given)),
+		link:     newLink(&c),
+		recent:   recent{within: c.Recent},
 		peers:    newPeers(reads.Facts),
 		trials:   trials{on: reads.Has(rules.Trials)},
 		judge:    newJudge(c.Policy, reads),
@@ -277,6 +278,24 @@ func (t *Tracker) Merge(now time.Time, delta []byte) {
 	t.Apply(Event{Kind: Merged, Time: now, Delta: base64.RawURLEncoding.EncodeToString(delta)})
 }
 
+// Add adds a task to a growing phase; see [Config.Recent]. The task waits for a slot. Work is the size of the task's
+// input, as in [Config.Work]; a negative or NaN size is unknown. If the first task of the phase has no known size above
+// 0, the sizes of all tasks are unknown.
+//
+// Add returns the index of the task, one more than that of the task before. An index is never used again. In a phase of a
+// fixed number of tasks, Add returns -1, and the event is ignored. O(log n), no allocation in steady state.
+func (t *Tracker) Add(work float64) (task int) {
+	return t.Apply(Event{Kind: Added, Work: work}).Task
+}
+
+// Forget removes a task from a growing phase. The host calls it when it needs to know nothing more about the task, so that
+// the tracker can use the memory again. From now on each event about the task is ignored.
+//
+// A task that runs may be forgotten: its attempts count as killed, and their slots are free. The host itself must kill the
+// attempts. A task that has ended counts in [restart.Phase].Tasks for Config.Recent after its end, forgotten or not. What
+// the tracker has learnt from the task stays as long. O(log n) amortised, no allocation in steady state.
+func (t *Tracker) Forget(task int) { t.Apply(Event{Kind: Forgotten, Task: task}) }
+
 // SetSlots sets how many attempts of the phase's tasks may run at the same time. A negative number means 0.
 func (t *Tracker) SetSlots(slots int) { t.Apply(Event{Kind: SlotsSet, Slots: slots}) }
 
@@ -361,8 +380,8 @@ func (t *Tracker) Sweep(now time.Time, visit func(Answer)) {
 // events always give the same order. O(tasks worth a copy), no allocation.
 func (t *Tracker) Candidates() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for _, task := range t.phase.book.candidates.list {
-			if !yield(int(task)) {
+		for _, task := range t.phase.book.candidates {
+			if !yield(t.phase.book.index(task)) {
 				return
 			}
 		}
