@@ -12,7 +12,7 @@ func (s *Sketch) state(c *snapshot.Codec) {
 	c.Field(1, "rows").Uint(&rows)
 	c.Field(2, "partitions").Uint(&partitions)
 	c.Field(3, "seed").Uint(&s.seed)
-	if c.Field(4, "counters"); c.In != nil {
+	if c.Field(4, "counters"); !c.Writes() {
 		some, few := rows >= 1 && partitions >= 1, rows <= maxCells && partitions <= maxCells
 		c.Check(some && few && rows*partitions <= uint64(c.In.Len()), "has no counters, or fewer than it says")
 		if !c.OK() {

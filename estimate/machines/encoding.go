@@ -85,7 +85,7 @@ func inTime(c *snapshot.Codec, r *Record, at time.Duration) {
 func (r *Record) stateMachines(c *snapshot.Codec) {
 	n := c.Field(5, "machines").Size(r.Len(), 1)
 	c.Check(n <= r.config.MaxMachines, "holds more machines than MaxMachines")
-	if c.In == nil {
+	if c.Writes() {
 		for i := r.oldest; i != none; i = r.machines[i].newer {
 			r.machines[i].state(c, r)
 		}

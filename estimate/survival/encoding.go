@@ -50,14 +50,16 @@ func (s *Shape) code(c *snapshot.Codec) {
 			c.Check(r.ratio[i] > 0, "holds an error that is not positive")
 		}
 	}
-	if c.In != nil && errors != [Parts + 1]ring{} {
+	if !c.Writes() && errors != [Parts + 1]ring{} {
 		s.errors = &errors
 	}
 }
 
 // AppendBinary appends a snapshot of the trail to dst. It never fails. O(1), at most 50 bytes.
 func (t *Trail) AppendBinary(dst []byte) ([]byte, error) {
-	return snapshot.Append(dst, snapshot.Version, t.code)
+	c := snapshot.Codec{Dst: append(dst, snapshot.Version)}
+	t.code(&c)
+	return c.Sealed(len(dst)), nil
 }
 
 // UnmarshalBinary sets the trail from a snapshot. If data is not a snapshot, UnmarshalBinary returns an error and

@@ -12,7 +12,7 @@ import (
 // so writing and reading always agree.
 type Codec struct {
 	Dst []byte
-	In  *Reader // nil if the Codec writes
+	In  Reader // the zero Reader if the Codec writes
 
 	// While the Codec writes a field: the places of the field's tag and of its content in Dst; 0 if no field is open.
 	tag, open int
@@ -25,8 +25,13 @@ type Codec struct {
 func Append(dst []byte, version byte, fields func(*Codec)) ([]byte, error) {
 	c := Codec{Dst: append(dst, version)}
 	fields(&c)
+	return c.Sealed(len(dst)), nil
+}
+
+// Sealed ends the snapshot that the Codec writes, adds its checksum, and returns Dst. The snapshot begins at Dst[from].
+func (c *Codec) Sealed(from int) []byte {
 	c.end()
-	return Seal(c.Dst, len(dst)), nil
+	return Seal(c.Dst, from)
 }
 
 // Restore sets v to the state in a snapshot. The function fields must be the same as for [Append]. If data is no
@@ -49,12 +54,15 @@ func RestoreTo[T any](fresh T, data []byte, version byte, v *T, fields func(*T, 
 	return nil
 }
 
+// Writes reports whether the Codec writes. Otherwise it reads.
+func (c *Codec) Writes() bool { return c.In.name == "" }
+
 // Reading reports whether the Codec reads and there was no fault so far. Code that computes further state from the
 // fields runs only if Reading returns true.
-func (c *Codec) Reading() bool { return c.In != nil && c.In.OK() }
+func (c *Codec) Reading() bool { return !c.Writes() && c.In.OK() }
 
 // OK reports whether there was no fault so far. It is always true if the Codec writes.
-func (c *Codec) OK() bool { return c.In == nil || c.In.OK() }
+func (c *Codec) OK() bool { return c.Writes() || c.In.OK() }
 
 // Valid checks a configuration that was read. It stores a fault if right is false, or if the method Validate of the
 // configuration returns an error. If the Codec writes, Valid does nothing.
@@ -71,25 +79,24 @@ type State interface {
 	encoding.BinaryUnmarshaler
 }
 
-// Part writes or reads a part of the state that can write and read a snapshot of its own. The checksum of the part
-// is left out, because the checksum of the whole snapshot includes the part.
-func (c *Codec) Part(p State) {
-	if c.In == nil {
-		c.part, _ = p.AppendBinary(c.part[:0]) // AppendBinary never fails
-		c.block(c.part[:len(c.part)-checksumSize])
+// Item writes or reads a part of the state inside of a field, for example in a list: the number of bytes, and then the
+// fields of the part.
+func (c *Codec) Item(p State) {
+	if c.Writes() {
+		c.Dst = append(c.Dst, 0) // for the number of bytes
+		from := len(c.Dst)
+		c.append(p)
+		c.setLength(from)
 		return
 	}
-	if block := c.block(nil); c.OK() {
-		c.part = Seal(append(c.part[:0], block...), 0)
-		c.In.Fail(p.UnmarshalBinary(c.part))
-	}
+	c.unmarshal(p, c.block(nil))
 }
 
 // block writes or reads the number of bytes and then the bytes. When it reads, the result shares memory with the
 // input.
 func (c *Codec) block(b []byte) []byte {
 	n := c.size(len(b), 1)
-	if c.In == nil {
+	if c.Writes() {
 		c.Dst = append(c.Dst, b...)
 		return b
 	}
@@ -111,7 +118,7 @@ func (c *Codec) unmarshal(p State, fields []byte) {
 
 // Check stores a fault if the Codec reads and right is false.
 func (c *Codec) Check(right bool, fault string) {
-	if c.In != nil {
+	if !c.Writes() {
 		c.In.Check(right, fault)
 	}
 }
@@ -129,7 +136,7 @@ func (c *Codec) Size(n, bytes int) int {
 
 func (c *Codec) size(n, bytes int) int {
 	items := uint64(n)
-	if c.Uint(&items); c.In != nil && items > uint64(len(c.In.rest)/max(bytes, 1)) {
+	if c.Uint(&items); !c.Writes() && items > uint64(len(c.In.rest)/max(bytes, 1)) {
 		c.In.Fail(fmt.Errorf("counts %d items, and has %d bytes left", items, len(c.In.rest)))
 		return 0
 	}
@@ -161,14 +168,21 @@ func (c *Codec) All(fields ...any) {
 // one byte. So a number of items that is larger than the number of bytes left is a fault, and is refused.
 func List[T any](c *Codec, items *[]T, item func(*T)) {
 	n := c.Size(len(*items), 1)
-	if c.In != nil {
+	if !c.Writes() {
 		*items = make([]T, n)
 	}
-	for i := range *items {
+	Each(c, *items, item)
+}
+
+// Each writes or reads one more field of a list: it calls the function item for each item. The fields of a list are
+// columns. The first one, by [List], has the number of items and thus makes the list. A fact of the items that a later
+// release adds is a further field, so that the items need no numbers.
+func Each[T any](c *Codec, items []T, item func(*T)) {
+	for i := range items {
 		if !c.OK() {
 			return
 		}
-		item(&(*items)[i])
+		item(&items[i])
 	}
 }
 

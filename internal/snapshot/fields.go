@@ -39,7 +39,7 @@ func (c *Codec) Field(number int, name string) *Codec {
 //
 // A reader skips each field that it does not ask for.
 func (c *Codec) Has(number int, name string, given bool) bool {
-	if c.In != nil {
+	if !c.Writes() {
 		if !c.In.numbered { // the first field of the snapshot
 			c.In.numbered, c.In.after, c.In.rest = true, c.In.rest, nil
 		}
@@ -56,7 +56,7 @@ func (c *Codec) Has(number int, name string, given bool) bool {
 // Fields writes or reads the open field as one that has fields itself. The function fields calls Field for them,
 // with numbers that begin anew. If there was a fault, Fields does not call the function.
 func (c *Codec) Fields(fields func()) {
-	if c.In == nil {
+	if c.Writes() {
 		c.Dst[c.tag] |= nestedTag
 		open := c.open
 		c.open = 0
@@ -65,7 +65,7 @@ func (c *Codec) Fields(fields func()) {
 		c.open = open
 		return
 	}
-	r := c.In
+	r := &c.In
 	inner := c.content()
 	if !r.OK() {
 		return
@@ -80,8 +80,8 @@ func (c *Codec) Fields(fields func()) {
 
 // Part writes or reads the open field as a part of the state that has a snapshot of its own. The fields of the part are
 // the fields of this field. The version and the checksum of the whole snapshot include the part.
-func (c *Codec) State(p State) {
-	if c.In == nil {
+func (c *Codec) Part(p State) {
+	if c.Writes() {
 		c.Dst[c.tag] |= nestedTag
 		c.append(p)
 		return
@@ -92,8 +92,8 @@ func (c *Codec) State(p State) {
 // Last writes or reads the last field of a snapshot, as [Codec.Part] does. When it reads, it changes the part only if
 // there was no fault before. So the caller may pass a part that is in use.
 func (c *Codec) Last(p State) {
-	if c.In == nil {
-		c.State(p)
+	if c.Writes() {
+		c.Part(p)
 		return
 	}
 	content, at := c.content(), c.In.at

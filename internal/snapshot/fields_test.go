@@ -37,7 +37,7 @@ func (h *house) code(c *Codec) {
 		List(c.Field(1, "floors"), &h.floors, func(n *int) { c.Number(n, 0, Any) })
 		c.Field(2, "roof").Fields(func() { c.Field(7, "attic").Bool(&h.attic) })
 	})
-	c.Field(3, "flat").State(&h.flat)
+	c.Field(3, "flat").Part(&h.flat)
 	if c.Has(40, "cellar", h.cellar != none) {
 		c.Number(&h.cellar, 0, Any)
 	} else {
@@ -130,10 +130,10 @@ func TestAReaderSkipsWhatItDoesNotKnow(t *testing.T) {
 			})
 			c.Field(3000, "new").Text(&with.owner)
 		})
-		c.Field(3, "flat").State(&with.flat)
+		c.Field(3, "flat").Part(&with.flat)
 		c.Field(4, "new").Fields(func() { c.Field(1, "new").Bool(&with.attic) })
 		c.Field(41, "doors").Number(&with.doors, 0, Any)
-		c.Field(100, "neighbor").State(&with.neighbor)
+		c.Field(100, "neighbor").Part(&with.neighbor)
 		c.Field(101, "new").Text(&with.owner)
 	})
 	require.NoError(t, err)

@@ -56,8 +56,8 @@ type Reader struct {
 
 // NewReader returns a Reader of a snapshot to which [Seal] has added a checksum. The first byte of data must be
 // version. name is the name of the state in errors, for example "clone: Estimator".
-func NewReader(name string, version byte, data []byte) *Reader {
-	r := &Reader{name: name}
+func NewReader(name string, version byte, data []byte) Reader {
+	r := Reader{name: name}
 	switch {
 	case len(data) == 0:
 		r.Fail(errors.New("want a snapshot, got no bytes"))

@@ -121,8 +121,10 @@ func TestFaultsAreNamedOnce(t *testing.T) {
 		assert.Zero(t, v.clock)
 		assert.False(t, in.OK())
 	}
-	assert.EqualError(t, NewReader("a: B", 1, nil).Close(), "a: B: snapshot: want a snapshot, got no bytes")
-	assert.EqualError(t, NewReader("a: B", 1, []byte{2}).Close(), "a: B: snapshot: version is 2, want 1; another version of the library wrote it: begin without it")
+	r := NewReader("a: B", 1, nil)
+	assert.EqualError(t, r.Close(), "a: B: snapshot: want a snapshot, got no bytes")
+	r = NewReader("a: B", 1, []byte{2})
+	assert.EqualError(t, r.Close(), "a: B: snapshot: version is 2, want 1; another version of the library wrote it: begin without it")
 }
 
 // If All gets a field of a type that it cannot write, the programmer has made a mistake. If it reads a negative

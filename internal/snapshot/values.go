@@ -12,7 +12,7 @@ import (
 
 // Uint writes or reads a number that is not negative, as a varint.
 func (c *Codec) Uint(v *uint64) {
-	if c.In == nil {
+	if c.Writes() {
 		c.Dst = binary.AppendUvarint(c.Dst, *v)
 		return
 	}
@@ -21,7 +21,7 @@ func (c *Codec) Uint(v *uint64) {
 
 // Int writes or reads a number that may be negative, as a varint.
 func (c *Codec) Int(v *int64) {
-	if c.In == nil {
+	if c.Writes() {
 		c.Dst = binary.AppendVarint(c.Dst, *v)
 		return
 	}
@@ -36,7 +36,7 @@ func (c *Codec) Int(v *int64) {
 
 // Real writes or reads a float with all its bits. NaN is a fault.
 func (c *Codec) Real(v *float64) {
-	if c.In == nil {
+	if c.Writes() {
 		c.Dst = binary.LittleEndian.AppendUint64(c.Dst, math.Float64bits(*v))
 		return
 	}
@@ -53,7 +53,7 @@ func (c *Codec) Real(v *float64) {
 
 // Real32 writes or reads a float of 32 bits. NaN is a fault.
 func (c *Codec) Real32(v *float32) {
-	if c.In == nil {
+	if c.Writes() {
 		c.Dst = binary.LittleEndian.AppendUint32(c.Dst, math.Float32bits(*v))
 		return
 	}
@@ -71,7 +71,7 @@ func (c *Codec) Real32(v *float32) {
 // expect sets the number to 0 and stores a fault if the number was read and right is false. want says in words
 // which numbers are allowed.
 func (c *Codec) expect(v *float64, right bool, want string) {
-	if c.In != nil && !right {
+	if !c.Writes() && !right {
 		c.In.Fail(fmt.Errorf("holds %v where %s is expected", *v, want))
 		*v = 0
 	}
@@ -83,7 +83,7 @@ const Any = math.MaxInt
 // Number writes or reads a number. A number that was read must be from least to most.
 func (c *Codec) Number(v *int, least, most int) {
 	n := int64(*v)
-	if c.Int(&n); c.In == nil {
+	if c.Int(&n); c.Writes() {
 		return // if the codec writes, the number stays as it is
 	}
 	if *v = int(n); n < int64(least) || n > int64(most) {
@@ -130,7 +130,7 @@ func (c *Codec) Amount(v *float64) {
 
 // Amount32 writes or reads a number that is finite and not negative.
 func (c *Codec) Amount32(v *float32) {
-	if c.Real32(v); c.In != nil && !(*v >= 0 && *v <= math.MaxFloat32) {
+	if c.Real32(v); !c.Writes() && !(*v >= 0 && *v <= math.MaxFloat32) {
 		c.In.Fail(fmt.Errorf("holds %v where a finite amount is expected", *v))
 		*v = 0
 	}
@@ -149,7 +149,7 @@ func (c *Codec) Bool(v *bool) {
 	if *v {
 		n = 1
 	}
-	if c.Uint(&n); c.In != nil {
+	if c.Uint(&n); !c.Writes() {
 		c.Check(n <= 1, "holds a truth value that is neither 0 nor 1")
 		*v = n == 1
 	}
@@ -157,7 +157,7 @@ func (c *Codec) Bool(v *bool) {
 
 // Text writes or reads a string.
 func (c *Codec) Text(v *string) {
-	if text := c.block([]byte(*v)); c.In != nil {
+	if text := c.block([]byte(*v)); !c.Writes() {
 		*v = string(text)
 	}
 }
@@ -177,7 +177,7 @@ func (c *Codec) Time(v *time.Time) {
 	seconds, nanos := v.Unix(), uint64(v.Nanosecond())
 	c.Int(&seconds)
 	c.Uint(&nanos)
-	if c.In == nil {
+	if c.Writes() {
 		return
 	}
 	// The years 1 to about 9999 are allowed. A time outside this range may overflow inside time.Time.
@@ -195,7 +195,7 @@ func (c *Codec) Clock(v *clock.Clock) {
 		c.Span(&v.Since)
 		c.Number(&v.Steps, 0, Any)
 	}
-	if c.In != nil && !(v.Begun && c.OK()) {
+	if !c.Writes() && !(v.Begun && c.OK()) {
 		*v = clock.Clock{}
 	}
 }

@@ -292,11 +292,16 @@ func TestAttemptOfAnUnknownTaskIsRefused(t *testing.T) {
 	of := func(tasks int) *Phase { return begun(t, Config{Tasks: tasks}, MachinesConfig{}) }
 	for task, known := range map[int]bool{0: true, 2: true, 3: false} {
 		data, err := snapshot.Append(nil, 1, func(c *snapshot.Codec) {
-			of(4).codeAttempt(c, &attempt{id: "x", task: task, machine: nowhere})
+			p := of(4)
+			p.book.attempts = map[string]*attempt{"x": {id: "x", task: task, machine: nowhere, ended: true}}
+			p.codeAttempts(c)
 		})
 		require.NoError(t, err)
-		var a attempt
-		err = snapshot.Restore(data, 1, &a, func(a *attempt, c *snapshot.Codec) { of(3).codeAttempt(c, a) })
+		err = snapshot.Restore(data, 1, of(3), func(_ *Phase, c *snapshot.Codec) {
+			p := of(3)
+			p.book = newBook(3)
+			p.codeAttempts(c)
+		})
 		assert.Equal(t, known, err == nil, "task %d: %v", task, err)
 	}
 }

@@ -250,10 +250,10 @@ func (m *Machines) UnmarshalBinary(data []byte) error {
 func (m *Machines) code(c *snapshot.Codec) {
 	c.Field(1, "set").Fields(func() { m.set.Code(c, m.check) })
 	record, own := m.record.(snapshot.State)
-	written := c.Has(2, "record", own)
-	c.Check(written == own, "has a record of machines from the caller where Machines have their own, or the reverse")
-	// The record is decoded last, because it is changed in place and nothing may fail after that.
-	if written && own {
-		c.Last(record)
+	if !own {
+		c.Check(!c.Has(2, "record", false), "has a record of machines, which MachinesConfig.Record cannot read")
+		return
 	}
+	// The record is decoded last, because it is changed in place and nothing may fail after that.
+	c.Field(2, "record").Last(record)
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/snapshot"
@@ -15,15 +14,12 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// phaseVersion is the version of the format of the snapshots of a phase.
-const phaseVersion = 12
-
 // AppendBinary appends a snapshot of the phase to dst. The snapshot contains the state and the configuration of the
 // phase. It does not contain the parts of the configuration that only your program can supply; [Restore] takes these
 // parts again. AppendBinary never fails. O(n log n), about 200 bytes for each task.
 func (p *Phase) AppendBinary(dst []byte) ([]byte, error) {
 	p.ready()
-	return snapshot.Append(dst, phaseVersion, func(c *snapshot.Codec) { p.code(c, tracker.Config{}) })
+	return snapshot.Append(dst, snapshot.Version, func(c *snapshot.Codec) { p.code(c, tracker.Config{}) })
 }
 
 // MarshalBinary returns a snapshot of the phase; see [Phase.AppendBinary].
@@ -46,9 +42,9 @@ type Saved struct {
 //
 //   - Machines: they must have been saved with the snapshot or later, and must be restored before the phase.
 //   - Order, BackOff, Journal and OnEvent.
-//   - The fields that tracker.Restore uses.
+//   - The fields that tracker.Restore uses. The Policy may be another one than before; see [Phase.PolicyBefore].
 //
-// It is an error if a field is nil now and was not nil when the snapshot was taken. If Machines still contain the
+// Every later release reads the snapshots of a release. It is an error if a field is nil now and was not nil when the snapshot was taken. If Machines still contain the
 // attempts of the old phase, call the old phase's Release first. Otherwise these attempts occupy their slots twice.
 //
 // The engine may or may not have carried out the requests of [Phase.Outstanding]. Poll repeats the requests that the
@@ -59,16 +55,24 @@ func Restore(c Config, saved Saved) (*Phase, error) {
 	if c.Journal {
 		p.recorder, p.recorded = new(journal.Recorder), saved.Journal
 	}
-	in := snapshot.Codec{In: snapshot.NewReader("restart/engine: Phase", phaseVersion, saved.Snapshot)}
+	in := snapshot.Codec{In: snapshot.NewReader("restart/engine: Phase", snapshot.Version, saved.Snapshot)}
 	p.code(&in, c.tracker(p.observe))
 	if err := in.In.Close(); err != nil {
-		if data := saved.Snapshot; len(data) > 0 && data[0] != phaseVersion {
+		if data := saved.Snapshot; len(data) > 0 && data[0] != snapshot.Version {
 			err = fmt.Errorf("%w. Call New: its first Poll takes over the attempts that the engine lists", err)
 		}
 		return nil, err
 	}
+	if p.PolicyBefore() != "" {
+		p.recorded = nil // the policy of the journal did not give the answers from now on
+	}
 	return p, nil
 }
+
+// PolicyBefore returns the text of the policy and its settings before the phase was restored, if it goes on under
+// another policy or other settings; see [tracker.Tracker.PolicyBefore]. Then the journal of the phase begins at the
+// snapshot, as if Saved.Journal were nil.
+func (p *Phase) PolicyBefore() string { return p.ready().PolicyBefore() }
 
 // tracked encodes and decodes the phase's tracker as a part of the phase's snapshot.
 type tracked struct {
@@ -87,60 +91,66 @@ func (t tracked) UnmarshalBinary(data []byte) (err error) {
 // code encodes the phase into the codec, or decodes the phase from the codec. For decoding, config is the
 // configuration of the tracker.
 func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
-	c.Part(tracked{p, config})
-	hasOrder, hasBackOff, hasWork := p.config.Order != nil, p.config.BackOff != nil, p.config.Work != nil
-	c.All(&hasOrder, &hasBackOff, &hasWork)
+	k := &p.config
+	c.Field(1, "tracker").Part(tracked{p, config})
+	hasOrder, hasBackOff, hasWork := k.Order != nil, k.BackOff != nil, k.Work != nil
+	c.Field(2, "given").All(&hasOrder, &hasBackOff, &hasWork)
 	if c.Reading() {
-		if hasOrder && p.config.Order == nil {
+		if hasOrder && k.Order == nil {
 			c.In.Fail(check.Bad(place, "Order", nil, "a function, because the phase had one"))
 		}
-		if hasBackOff && p.config.BackOff == nil {
+		if hasBackOff && k.BackOff == nil {
 			c.In.Fail(check.Bad(place, "BackOff", nil, "a function, because the phase had one"))
 		}
 		was := p.tracker.Config()
-		p.config.Tasks, p.config.Interval, p.config.Clones = was.Tasks, was.Interval, was.Clones
-		p.config.Policy, p.config.Budget = was.Policy, was.Budget
+		k.Tasks, k.Interval, k.Clones, k.Policy, k.Budget = was.Tasks, was.Interval, was.Clones, was.Policy, was.Budget
 		p.book = newBook(was.Tasks)
 		if hasWork {
-			p.config.Work = make([]float64, was.Tasks)
+			k.Work = make([]float64, was.Tasks)
 		}
 	}
-	for i := range p.config.Work {
-		c.Amount(&p.config.Work[i])
-	}
-	c.Number(&p.config.MaxFailures, 1, snapshot.Any)
-	c.Number(&p.config.MaxLost, 1, snapshot.Any)
-	c.Amount(&p.config.Patience)
-	c.Clock(&p.time.clock)
-	c.All(
-		&p.config.Preloaded, &p.config.EngineRetries, &p.config.Timeout, &p.config.Trace, &p.closed, &p.slots, &p.told, &p.ignored,
-		&p.time.epoch, &p.time.now, &p.time.wall, &p.time.earliest,
-		&p.timing.lastRunning, &p.timing.blindUntil, &p.timing.period, &p.timing.submitLag, &p.timing.cancelLag,
-		&p.timing.lastListed, &p.timing.lastChecked,
-		&p.decided, &p.noticed.losses, &p.noticed.departures,
-	)
-	snapshot.List(c, &p.noticed.leaves, func(at *time.Time) { c.Time(at) })
+	snapshot.Each(c.Field(3, "work"), k.Work, c.Amount)
+	c.Field(4, "config").Fields(func() {
+		c.Field(1, "max-failures").Number(&k.MaxFailures, 1, snapshot.Any)
+		c.Field(2, "max-lost").Number(&k.MaxLost, 1, snapshot.Any)
+		c.Field(3, "patience").Amount(&k.Patience)
+		c.Field(4, "preloaded").Bool(&k.Preloaded)
+		c.Field(5, "engine-retries").Bool(&k.EngineRetries)
+		c.Field(6, "timeout").Duration(&k.Timeout)
+		c.Field(7, "trace").All(&k.Trace)
+	})
+	c.Field(5, "clock").Clock(&p.time.clock)
+	c.Field(6, "times").All(&p.time.epoch, &p.time.now, &p.time.wall, &p.time.earliest)
+	c.Field(7, "closed").Bool(&p.closed)
+	c.Field(8, "slots").All(&p.slots, &p.told)
+	c.Field(9, "ignored").All(&p.ignored)
+	c.Field(10, "timing").All(&p.timing.lastRunning, &p.timing.blindUntil, &p.timing.period, &p.timing.submitLag,
+		&p.timing.cancelLag, &p.timing.lastListed, &p.timing.lastChecked)
+	c.Field(11, "decided").Duration(&p.decided)
+	c.Field(12, "noticed").All(&p.noticed.losses, &p.noticed.departures)
+	snapshot.List(c, &p.noticed.leaves, c.Time)
 	machines := p.machines.set.Len()
-	c.All(&machines)
+	c.Field(13, "machines").All(&machines)
 	known := machines <= p.machines.set.Len() && len(p.noticed.leaves) <= machines
 	c.Check(known, "knows machines that Config.Machines lacks: restore Config.Machines first")
-	for i := range p.book.tasks {
-		if !c.OK() {
-			return
-		}
-		p.codeTask(c, i)
-	}
-	p.codeAttempts(c)
+	c.Field(14, "tasks").Fields(func() { p.codeTasks(c) })
+	c.Field(15, "attempts").Fields(func() { p.codeAttempts(c) })
 }
 
-// codeTask encodes or decodes the state of one task.
-func (p *Phase) codeTask(c *snapshot.Codec, i int) {
-	t := &p.book.tasks[i]
-	for _, n := range [...]*int32{&t.failed, &t.lost, &t.withdrawn, &t.untraced} {
-		snapshot.Small(c, n, 0, math.MaxInt32)
+// codeTasks encodes or decodes the state of each task.
+func (p *Phase) codeTasks(c *snapshot.Codec) {
+	tasks := p.book.tasks
+	snapshot.Each(c.Field(1, "failures"), tasks, func(t *task) {
+		for _, n := range [...]*int32{&t.failed, &t.lost, &t.withdrawn, &t.untraced} {
+			snapshot.Small(c, n, 0, math.MaxInt32)
+		}
+	})
+	snapshot.Each(c.Field(2, "rest"), tasks, func(t *task) { c.All(&t.rests, &t.resting) })
+	snapshot.Each(c.Field(3, "state"), tasks, func(t *task) { c.All(&t.alone, &t.again, &t.spent, &t.over, &t.givenUp) })
+	c.Field(4, "decision")
+	for i := range tasks {
+		codeWhy(c, &tasks[i].why, p.tracker.Task(i).Waits)
 	}
-	c.All(&t.rests, &t.resting, &t.alone, &t.again, &t.spent, &t.over, &t.givenUp)
-	codeWhy(c, &t.why, p.tracker.Task(i).Waits)
 }
 
 // codeAttempts encodes or decodes the attempts: first the attempts with an open request, in their order, and then all
@@ -150,12 +160,37 @@ func (p *Phase) codeAttempts(c *snapshot.Codec) {
 	others := slices.SortedFunc(maps.Values(p.book.attempts), byName)
 	others = slices.DeleteFunc(others, func(a *attempt) bool { return a.pending })
 	all := slices.Concat(p.book.pending, others)
-	snapshot.List(c, &all, func(a **attempt) {
-		if c.In != nil {
+	each := func(number int, name string, code func(a *attempt)) {
+		snapshot.Each(c.Field(number, name), all, func(a **attempt) { code(*a) })
+	}
+	snapshot.List(c.Field(1, "id"), &all, func(a **attempt) {
+		if !c.Writes() {
 			*a = &attempt{}
 		}
-		p.codeAttempt(c, *a)
+		c.Text(&(*a).id)
+		c.Number(&(*a).task, 0, len(p.book.tasks)-1)
+		c.Number(&(*a).number, 0, snapshot.Any)
 	})
+	each(2, "machine", func(a *attempt) {
+		c.Number(&a.machine, nowhere, p.machines.set.Len()-1)
+		if snapshot.List(c, &a.avoid, c.Text); !c.Writes() && len(a.avoid) == 0 {
+			a.avoid = nil
+		}
+	})
+	each(3, "request", func(a *attempt) {
+		snapshot.Small(c, &a.repeats, 0, maxDoublings)
+		c.All(&a.pending, &a.submitted, &a.firstAsked, &a.lastAsked)
+	})
+	each(4, "times", func(a *attempt) { c.All(&a.asOf, &a.since, &a.until, &a.seen) })
+	each(5, "state", func(a *attempt) {
+		snapshot.Small(c, &a.fate, 0, int(Cancelled))
+		c.All(&a.ahead, &a.adopted, &a.late, &a.begun, &a.dying, &a.ended, &a.gone, &a.published)
+		won := c.OK() && a == p.book.tasks[a.task].winner
+		if c.Bool(&won); c.Reading() && won {
+			p.book.tasks[a.task].winner = a
+		}
+	})
+	each(6, "decision", func(a *attempt) { codeWhy(c, &a.why, a.pending || a.gone) })
 	if c.Reading() {
 		for _, a := range all {
 			if a.pending {
@@ -164,28 +199,6 @@ func (p *Phase) codeAttempts(c *snapshot.Codec) {
 		}
 		p.rebuild(c, all)
 	}
-}
-
-// codeAttempt encodes or decodes one attempt.
-func (p *Phase) codeAttempt(c *snapshot.Codec, a *attempt) {
-	c.Number(&a.task, 0, len(p.book.tasks)-1)
-	c.Number(&a.number, 0, snapshot.Any)
-	c.Number(&a.machine, nowhere, p.machines.set.Len()-1)
-	snapshot.List(c, &a.avoid, func(name *string) { c.Text(name) })
-	if c.In != nil && len(a.avoid) == 0 {
-		a.avoid = nil
-	}
-	snapshot.Small(c, &a.repeats, 0, maxDoublings)
-	snapshot.Small(c, &a.fate, 0, int(Cancelled))
-	won := c.OK() && a == p.book.tasks[a.task].winner
-	c.All(
-		&a.id, &won, &a.asOf, &a.submitted, &a.since, &a.until, &a.firstAsked, &a.lastAsked, &a.seen, &a.pending,
-		&a.ahead, &a.adopted, &a.late, &a.begun, &a.dying, &a.ended, &a.gone, &a.published,
-	)
-	if c.Reading() && won {
-		p.book.tasks[a.task].winner = a
-	}
-	codeWhy(c, &a.why, a.pending || a.gone)
 }
 
 // rebuild computes the lists and numbers of the book from the attempts that were decoded. It also checks that the

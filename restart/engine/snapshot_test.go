@@ -174,6 +174,26 @@ func TestRestoreNamesWhatIsMissing(t *testing.T) {
 	assert.NoError(t, err)
 }
 
+// A phase is restored under another setting. It says so, and its journal begins at the snapshot.
+func TestAPhaseGoesOnUnderAnotherPolicy(t *testing.T) {
+	p, err := engine.New(engine.Config{Tasks: 3, Slots: 2, Interval: time.Second, Journal: true})
+	require.NoError(t, err)
+	p.Poll(epoch, nil)
+	assert.Empty(t, p.PolicyBefore())
+	data, err := p.MarshalBinary()
+	require.NoError(t, err)
+	saved := engine.Saved{Snapshot: data, Journal: p.Journal()}
+	same, err := engine.Restore(engine.Config{Policy: restart.LeastCost{}, Journal: true}, saved)
+	require.NoError(t, err)
+	assert.Empty(t, same.PolicyBefore())
+	assert.Equal(t, string(p.Journal()), string(same.Journal()))
+	other, err := engine.Restore(engine.Config{Policy: restart.Never{}, Journal: true}, saved)
+	require.NoError(t, err)
+	assert.Equal(t, "least-cost,price=0.5,idle-price=3", other.PolicyBefore())
+	assert.Empty(t, other.Journal())
+	assert.Len(t, other.Outstanding(), 2)
+}
+
 // A restored phase goes on with its journal, and the whole journal replays exactly.
 func TestJournalOfARestoredPhase(t *testing.T) {
 	for seed := range uint64(40) {

@@ -109,6 +109,20 @@ func Describe(policy restart.Policy) Description {
 	return d
 }
 
+// Effective returns a policy with each zero field replaced by its default, as the method Effective of its type does. A
+// nil policy means LeastCost{}. A policy that is not in this package or package restart is returned as it is. Effective
+// allocates.
+func Effective(policy restart.Policy) restart.Policy {
+	i, v := find(policy)
+	if i < 0 {
+		return policy
+	}
+	if method := v.MethodByName("Effective"); method.IsValid() {
+		v = method.Call(nil)[0]
+	}
+	return v.Interface().(restart.Policy)
+}
+
 // find returns the index of a policy in the table, and a copy of the policy that can be changed. For a policy that is
 // not in the table, the index is -1.
 func find(policy restart.Policy) (int, reflect.Value) {

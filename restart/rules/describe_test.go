@@ -202,6 +202,19 @@ func TestDescribeKnowsEachPolicy(t *testing.T) {
 	assert.Equal(t, "mantri", rules.Names()[0])
 }
 
+// Effective fills in the defaults of each policy of the library, and returns any other policy as it is.
+func TestEffectiveFillsInTheDefaults(t *testing.T) {
+	assert.Equal(t, restart.LeastCost{}.Effective(), rules.Effective(nil))
+	assert.Equal(t, rules.Spark{Quantile: .5}.Effective(), rules.Effective(&rules.Spark{Quantile: .5}))
+	assert.Equal(t, restart.Never{}, rules.Effective(restart.Never{}))
+	for _, policy := range policytest.Policies() {
+		full := rules.Effective(policy)
+		assert.Equal(t, full, rules.Effective(full), "%T", policy)
+		assert.IsType(t, policy, full)
+	}
+}
+
+
 func TestParseErrorsNameTheExpectedForm(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                       `policy is "", want one of mantri, never, late, hadoop, mapreduce, dryad, spark, flink`,

@@ -328,11 +328,11 @@ func BenchmarkSnapshot(b *testing.B) {
 		require.NoError(b, err)
 		name := fmt.Sprintf("%s/tasks=%d", c.name, c.tasks)
 		b.Run("save/"+name, func(b *testing.B) {
-			b.ReportMetric(float64(len(text))/float64(c.tasks), "bytes/task")
 			b.ReportAllocs()
 			for b.Loop() {
 				text, _ = tr.AppendBinary(text[:0])
 			}
+			b.ReportMetric(float64(len(text))/float64(c.tasks), "bytes/task")
 		})
 		b.Run("restore/"+name, func(b *testing.B) {
 			b.ReportAllocs()

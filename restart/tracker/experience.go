@@ -406,7 +406,7 @@ func (exp *Experience) code(c *snapshot.Codec) {
 	})
 	c.Valid(true, exp.config)
 	c.Field(2, "clock").Clock(&exp.clock)
-	c.Field(3, "shape").State(&exp.shape)
+	c.Field(3, "shape").Part(&exp.shape)
 	c.Field(4, "observations").Fields(func() { exp.seen.State(entryForm(), c, exp.choices().Latest(exp.clock)) })
 	if c.Reading() {
 		exp.sum(exp.clock.Since)

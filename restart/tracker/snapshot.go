@@ -14,9 +14,6 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 )
 
-// snapshotVersion is the version of the format of snapshots. Restore rejects any other version.
-const snapshotVersion = 25
-
 // AppendBinary appends a snapshot of the tracker to dst. The snapshot contains all facts that the tracker has from
 // events. It does not contain the parts that the host supplies, which [Restore] gets as arguments. AppendBinary fails
 // only for a Tracker that [New] did not make. O(n) for n tasks, some 60 bytes for each.
@@ -27,8 +24,9 @@ func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
 	if t.phase.recent.grows() {
 		return dst, errors.New("restart/tracker: a phase that grows has no snapshot")
 	}
-	return snapshot.Append(dst, snapshotVersion, func(c *snapshot.Codec) {
-		h := header{policy: describe(t.phase.judge.policy), config: t.config}
+	return snapshot.Append(dst, snapshot.Version, func(c *snapshot.Codec) {
+		policy := t.phase.judge.policy
+		h := header{policy: describe(policy), settings: describe(rules.Effective(policy)), config: t.config}
 		h.code(c)
 		t.phase.code(c)
 	})
@@ -41,7 +39,11 @@ func (t *Tracker) MarshalBinary() ([]byte, error) { return t.AppendBinary(nil) }
 // snapshot contains the configuration, except the parts that are no plain data. Restore takes these parts from c: a
 // Policy that the host has written, UnitTimes.Prior, Record, Shape, Experience, Path, Budget and OnEvent.
 //
-// The Policy must be the policy of the snapshot. The host itself must save and restore Budget, Record, Shape and
+// If c.Policy is nil, the phase goes on under the policy of the snapshot. Otherwise the phase goes on under c.Policy.
+// This may be the same policy with other settings, or another policy, if the snapshot has what that policy reads. If
+// not, the error contains what is missing. [Tracker.PolicyBefore] says whether the policy or its settings have changed.
+//
+// Every later release reads the snapshots of a release. The host itself must save and restore Budget, Record, Shape and
 // Experience. Restore changes only the Experience: it adds the stakes of the tracker's open trials. The stake of a
 // trial is the slot time that the trial puts at risk. The snapshot of an Experience does not contain stakes, so that
 // a phase that is never restored leaves no stakes in it.
@@ -51,7 +53,7 @@ func (t *Tracker) MarshalBinary() ([]byte, error) { return t.AppendBinary(nil) }
 // Path that returns 1, or a [Budget] whose Share and Rate are Off. If data is not a snapshot of a tracker, Restore
 // returns an error. O(n) for n tasks. The memory that Restore uses is at most a multiple of the length of data.
 func Restore(c Config, data []byte) (*Tracker, error) {
-	in := snapshot.Codec{In: snapshot.NewReader("restart/tracker: Tracker", snapshotVersion, data)}
+	in := snapshot.Codec{In: snapshot.NewReader("restart/tracker: Tracker", snapshot.Version, data)}
 	h := header{config: c}
 	h.code(&in)
 	if err := h.settle(&in, c.Policy); err != nil {
@@ -68,25 +70,37 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 		return nil, fmt.Errorf("restart/tracker: Restore: %w", err)
 	}
 	t.phase.code(&in)
-	if in.OK() {
+	if describe(rules.Effective(h.config.Policy)) != h.settings {
+		t.policyBefore, t.phase.ranking = h.settings, ranking{}
+	}
+	if in.In.Close() == nil {
 		t.phase.complete(&in)
 	}
-	if err := in.In.Close(); err != nil {
+	switch err := in.In.Close(); {
+	case err != nil && t.policyBefore != "":
+		return nil, fmt.Errorf("%w; the snapshot is of a phase under %.80s, and Config.Policy may read more", err, h.settings)
+	case err != nil:
 		return nil, err
 	}
 	t.phase.link.resume(t.phase.trials.tally())
 	return t, nil
 }
 
+// PolicyBefore returns the text of the policy before the phase was restored, with the value of each setting, such as
+// "least-cost,price=0.5,idle-price=3". It returns "" if the phase was not restored, or goes on under the same policy
+// with the same settings. The default of a setting may change from release to release, so the text may differ although
+// the host has changed nothing. A policy that the host has written has the text "custom".
+func (t *Tracker) PolicyBefore() string { return t.policyBefore }
+
 // describe returns a text that identifies a policy.
 func describe(policy restart.Policy) string { return named{&policy}.String() }
 
-// header is the part of a snapshot that is needed to make the tracker: its policy and its configuration. The field
-// present says which parts in the list dataless the tracker had.
+// header is the part of a snapshot that is needed to make the tracker.
 type header struct {
-	policy  string
-	config  Config
-	present [len(dataless)]bool
+	policy   string // the text of the policy
+	settings string // the text of the policy with each zero field replaced by its default
+	config   Config
+	present  [len(dataless)]bool // which of the parts in the list dataless the tracker had
 }
 
 // dataless lists the parts of a configuration that a snapshot cannot contain, because they are no plain data, but
@@ -105,27 +119,30 @@ var dataless = [...]struct {
 
 // code encodes or decodes the header.
 func (hd *header) code(c *snapshot.Codec) {
-	c.Text(&hd.policy)
+	c.Field(1, "policy").Text(&hd.policy)
+	c.Field(2, "settings").Text(&hd.settings)
 	config := &hd.config
 	config.Work = nil
-	config.Tasks = c.Size(config.Tasks, leastTask)
-	c.Number(&config.Slots, 0, maxTasks)
-	c.Number(&config.Machines, 0, maxTasks)
-	c.Bool(&config.Stream)
-	c.Number(&config.Clones, 1, maxClones)
-	for _, n := range []*int{&config.Limits.Restarts, &config.Limits.Copies, &config.Limits.FreeTrials} {
-		c.Number(n, restart.Off, snapshot.Any)
-	}
-	c.Real(&config.Limits.LossShare)
-	for _, d := range []*time.Duration{
-		&config.Interval, &config.Lag, &config.Model.Window, &config.Model.Grace, &config.Model.WrapUp,
-	} {
-		c.Duration(d)
-	}
-	c.Number(&config.UnitTimes.MinSamples, 1, snapshot.Any)
-	c.Amount(&config.UnitTimes.Floor)
-	c.Bool(&config.UnitTimes.FixedOverhead)
-	c.Bool(&config.UnitTimes.KeepFirstWave)
+	c.Field(3, "number of tasks").Number(&config.Tasks, 0, maxTasks)
+	c.Check(c.Writes() || config.Tasks <= c.In.Len()/leastTask, "counts more tasks than it can hold")
+	c.Field(4, "config").Fields(func() {
+		c.Field(1, "slots").Number(&config.Slots, 0, maxTasks)
+		c.Field(2, "machines").Number(&config.Machines, 0, maxTasks)
+		c.Field(3, "stream").Bool(&config.Stream)
+		c.Field(4, "clones").Number(&config.Clones, 1, maxClones)
+		c.Field(5, "limits")
+		for _, n := range [...]*int{&config.Limits.Restarts, &config.Limits.Copies, &config.Limits.FreeTrials} {
+			c.Number(n, restart.Off, snapshot.Any)
+		}
+		c.Field(6, "loss-share").Real(&config.Limits.LossShare)
+		c.Field(7, "interval").Duration(&config.Interval)
+		c.Field(8, "lag").Duration(&config.Lag)
+		c.Field(9, "model").All(&config.Model.Window, &config.Model.Grace, &config.Model.WrapUp)
+		c.Field(10, "unit-times").Number(&config.UnitTimes.MinSamples, 1, snapshot.Any)
+		c.Amount(&config.UnitTimes.Floor)
+		c.All(&config.UnitTimes.FixedOverhead, &config.UnitTimes.KeepFirstWave)
+	})
+	c.Field(5, "parts")
 	for i := range dataless {
 		hd.present[i] = dataless[i].given(config) // a decoding replaces this value
 		c.Bool(&hd.present[i])
@@ -144,9 +161,6 @@ func (hd *header) settle(c *snapshot.Codec, given restart.Policy) error {
 			return fmt.Errorf("restart/tracker: Restore: the policy is %.40q, want it in Config.Policy", hd.policy)
 		}
 		given = policy
-	}
-	if describe(given) != hd.policy {
-		return fmt.Errorf("restart/tracker: Restore: Config.Policy is %s, want %.40q", describe(given), hd.policy)
 	}
 	hd.config.Policy = given
 	for i, part := range dataless {
@@ -168,46 +182,45 @@ const leastTask = 8 + 6
 // code writes or reads the facts that the tracker has learned from events.
 func (x *phase) code(c *snapshot.Codec) {
 	b := &x.book
-	c.Clock(&b.clock)
-	if c.In != nil {
+	c.Field(6, "clock").Clock(&b.clock)
+	if !c.Writes() {
 		b.now = b.clock.Since
 	}
-	c.Duration(&b.lastChange)
+	c.Field(7, "last-change").Duration(&b.lastChange)
 	c.Check(b.lastChange >= 0 && b.lastChange <= b.now, "changed at a time before its first event or after its last")
-	c.Number(&b.slots, 0, maxTasks)
-	c.Number(&b.started, 0, len(b.tasks))
-	x.codeLedger(c)
-	x.fleet.code(c, num.Add(b.now, x.forecast.interval))
-	x.peers.code(c)
-	x.codeForecast(c)
-	snapshot.List(c, &b.histories, func(h *history) { h.code(c, x.trials.on) })
-	snapshot.List(c, &b.attempts.all, func(a *attemptState) { x.codeAttempt(c, a) })
-	c.Index(&b.attempts.free, len(b.attempts.all))
-	for i := range b.tasks {
-		if !c.OK() {
-			return
-		}
-		x.codeTask(c, &b.tasks[i])
+	c.Field(8, "slots").Number(&b.slots, 0, maxTasks)
+	c.Field(9, "started").Number(&b.started, 0, len(b.tasks))
+	c.Field(10, "ledger").Fields(func() { x.codeLedger(c) })
+	c.Field(11, "fleet").Fields(func() { x.fleet.code(c, num.Add(b.now, x.forecast.interval)) })
+	c.Field(12, "peers").Fields(func() { x.peers.code(c, len(b.tasks)) })
+	c.Field(13, "forecast").Fields(func() { x.codeForecast(c) })
+	c.Field(14, "histories").Fields(func() { x.codeHistories(c) })
+	c.Field(15, "attempts").Fields(func() { x.codeAttempts(c) })
+	c.Field(16, "tasks").Fields(func() { x.codeTasks(c) })
+	index := func(task *int32) { c.Index(task, len(b.tasks)) }
+	snapshot.List(c.Field(17, "candidates"), &b.candidates, index)
+	snapshot.List(c.Field(18, "cloning"), &b.cloning, index)
+	c.Field(19, "bad-answers").Number(&x.judge.badAnswers, 0, snapshot.Any)
+	x.judge.counts.code(c.Field(20, "answers"))
+	if x.trials.on {
+		x.trials.code(c.Field(21, "trials"), b.histories)
 	}
-	snapshot.List(c, &b.candidates, func(task *int32) { c.Index(task, len(b.tasks)) })
-	snapshot.List(c, &b.cloning, func(task *int32) { c.Index(task, len(b.tasks)) })
-	c.Number(&x.judge.badAnswers, 0, snapshot.Any)
-	x.judge.counts.code(c)
-	x.trials.code(c, b.histories)
-	x.ranking.code(c, len(b.tasks))
+	x.ranking.code(c.Field(22, "ranking"), len(b.tasks))
 }
 
-// codeLedger encodes or decodes the ledger, and the numbers of the ledger that other parts count.
+// codeLedger encodes or decodes the ledger, and the numbers of the ledger that other parts count. The number of a
+// counter's field is its position in the list of counters.
 func (x *phase) codeLedger(c *snapshot.Codec) {
 	l := x.counts()
-	for _, n := range l.counts() {
+	for i, n := range l.counts() {
 		if n.of != &l.BadAnswers && n.of != &l.ClockSteps { // the judge and the clock encode these two
-			c.Number(n.of, 0, snapshot.Any)
+			c.Field(i+1, n.key).Number(n.of, 0, snapshot.Any)
 		}
 	}
-	c.Duration(&l.Used)
-	c.Duration(&l.Wasted)
-	if c.In != nil {
+	c.Field(100, "slot time").All(&l.Used, &l.Wasted)
+	c.Check(l.Wasted >= 0 && l.Wasted <= l.Used, "wasted more slot time than it used")
+	c.Check(l.Lost <= l.Copies-l.Won && l.Won <= l.Finished, "counts more ends of copies than copies, or than ends")
+	if !c.Writes() {
 		x.ledger, x.book.successes = l, l.Finished
 		x.units.tooLarge, x.units.tooSmall = l.BadUnits, l.SmallUnits
 	}
@@ -248,12 +261,12 @@ func (rk *ranking) code(c *snapshot.Codec, tasks int) {
 
 // code encodes or decodes the facts of the phase's machines. Due is the largest valid value of machine.due.
 func (fl *fleet) code(c *snapshot.Codec, due time.Duration) {
-	c.Number(&fl.count, 0, maxTasks)
-	snapshot.Small(c, &fl.member, 0, math.MaxUint16)
-	if c.In != nil {
+	c.Field(1, "count").Number(&fl.count, 0, maxTasks)
+	snapshot.Small(c.Field(2, "member"), &fl.member, 0, math.MaxUint16)
+	if !c.Writes() {
 		fl.index = map[int]int32{}
 	}
-	snapshot.List(c, &fl.machines, func(m *machine) {
+	snapshot.List(c.Field(3, "machines"), &fl.machines, func(m *machine) {
 		c.Number(&m.number, 0, snapshot.Any)
 		c.Duration(&m.leaves)
 		refused := m.refused
@@ -261,14 +274,7 @@ func (fl *fleet) code(c *snapshot.Codec, due time.Duration) {
 		snapshot.Small(c, &m.suspicion.ended, 0, maxTasks)
 		c.Bool(&m.suspicion.suspect)
 		c.Duration(&m.beatenUntil)
-		if fl.pace != nil {
-			c.Amount(&m.total)
-		}
-		if fl.own != nil {
-			c.Duration(&m.due)
-			c.Check(m.due >= 0 && m.due <= due, "holds an observation of a machine too far ahead")
-		}
-		if c.In == nil {
+		if c.Writes() {
 			return
 		}
 		c.Check(fl.find(m.number) == none, "names a machine twice")
@@ -280,51 +286,64 @@ func (fl *fleet) code(c *snapshot.Codec, due time.Duration) {
 		fl.refuse(index, refused)
 	})
 	if fl.own != nil {
-		c.Part(fl.own)
+		snapshot.Each(c.Field(4, "due"), fl.machines, func(m *machine) {
+			c.Duration(&m.due)
+			c.Check(m.due >= 0 && m.due <= due, "holds an observation of a machine too far ahead")
+		})
+		c.Field(5, "record").Part(fl.own)
 	}
 	if fl.pace != nil {
-		c.Part(&fl.pace.totals.appeared)
-		c.Number(&fl.pace.totals.idle, 0, maxTasks)
+		snapshot.Each(c.Field(6, "progress"), fl.machines, func(m *machine) { c.Amount(&m.total) })
+		c.Field(7, "totals").Part(&fl.pace.totals.appeared)
+		c.Field(8, "idle").Number(&fl.pace.totals.idle, 0, maxTasks)
 		c.Check(fl.pace.totals.appeared.Len() == len(fl.machines), "lacks the progress of machines")
 	}
 }
 
-// code encodes or decodes the statistics of all tasks.
-func (ps *peers) code(c *snapshot.Codec) {
-	for _, e := range []*estimate.Empirical{ps.durations, ps.unitTimes, ps.progressRates} {
-		if e != nil {
-			c.Part(e)
-		}
+// scoreNoise bounds the rounding error of the sum of the scores, which are added and subtracted.
+const scoreNoise = 1e-6
+
+// code encodes or decodes the statistics of all tasks; tasks is the number of tasks in the phase.
+func (ps *peers) code(c *snapshot.Codec, tasks int) {
+	if ps.durations != nil {
+		c.Field(1, "durations").Part(ps.durations)
 	}
-	c.Real(&ps.scores)
-	c.Amount(&ps.workDone)
-	c.Amount(&ps.workTime)
+	if ps.unitTimes != nil {
+		c.Field(2, "unit-times").Part(ps.unitTimes)
+	}
+	if ps.progressRates != nil {
+		c.Field(3, "progress-rates").Part(ps.progressRates)
+	}
+	c.Field(4, "scores").Real(&ps.scores)
+	c.Check(ps.scores >= -scoreNoise && ps.scores <= float64(tasks)+scoreNoise, "holds scores that are out of range")
+	c.Field(5, "work-done").Amount(&ps.workDone)
+	c.Field(6, "work-time").Amount(&ps.workTime)
 }
 
 // codeForecast encodes or decodes the samples of unit times and the run times from which the estimates are made. A unit
 // time is the time for a unit of work.
 func (x *phase) codeForecast(c *snapshot.Codec) {
 	f, m := &x.forecast, &x.ages
-	c.Bool(&f.reported)
-	c.Bool(&x.units.disbelieved)
-	c.Number(&x.units.judged, 0, snapshot.Any)
-	c.Part(f.rates)
-	c.Part(&f.wrapUp)
-	c.Duration(&f.model.WrapUp)
-	c.Amount(&x.lag.sum)
+	c.Field(1, "reported").Bool(&f.reported)
+	c.Field(2, "disbelieved").Bool(&x.units.disbelieved)
+	c.Field(3, "judged").Number(&x.units.judged, 0, snapshot.Any)
+	c.Field(4, "rates").Part(f.rates)
+	c.Field(5, "wrap-ups").Part(&f.wrapUp)
+	c.Field(6, "wrap-up").Duration(&f.model.WrapUp)
+	c.Field(7, "lag").Amount(&x.lag.sum)
 	c.Amount(&x.lag.n)
-	c.Amount(&f.meanWork)
-	c.Amount(&m.longest)
+	c.Field(8, "mean-work").Amount(&f.meanWork)
+	c.Field(9, "longest").Amount(&m.longest)
 	if f.shape == nil {
 		return
 	}
-	c.Part(f.shape)
-	c.Part(&m.curve)
-	c.Duration(&m.fittedAt)
-	c.Number(&x.even.shown, 0, snapshot.Any)
+	c.Field(10, "shape").Part(f.shape)
+	c.Field(11, "curve").Part(&m.curve)
+	c.Field(12, "fitted-at").Duration(&m.fittedAt)
+	c.Field(13, "even").Number(&x.even.shown, 0, snapshot.Any)
 	c.Number(&x.even.even, 0, x.even.shown)
-	c.Number(&m.newRunTimes, 0, snapshot.Any)
-	snapshot.List(c, &m.runTimes, func(t *runTime) {
+	c.Field(14, "new-run-times").Number(&m.newRunTimes, 0, snapshot.Any)
+	snapshot.List(c.Field(15, "run-times"), &m.runTimes, func(t *runTime) {
 		t.code(c)
 		if c.Reading() && t.ended {
 			m.successes++
@@ -334,7 +353,7 @@ func (x *phase) codeForecast(c *snapshot.Codec) {
 	if x.link != nil {
 		others = &x.link.others
 	}
-	snapshot.List(c, others, func(t *runTime) { t.code(c) })
+	snapshot.List(c.Field(16, "run-times-of-others"), others, func(t *runTime) { t.code(c) })
 	c.Check(len(*others) <= mostOthers, "holds too many run times of other phases")
 }
 
@@ -345,74 +364,102 @@ func (rt *runTime) code(c *snapshot.Codec) {
 	c.Amount(&rt.work)
 }
 
-// code encodes or decodes the history of a task: its copies, restarts and other rare facts. Trials says that the
-// history contains the trials of the task.
-func (h *history) code(c *snapshot.Codec, trials bool) {
-	c.Duration(&h.lastCopy)
-	for _, n := range []*int32{&h.restarts, &h.copies, &h.killed.sample, &h.killed.on, &h.lost} {
-		c.Index(n, anyIndex)
-	}
-	snapshot.Small(c, &h.saved, 0, mostPart)
-	if trials {
-		codeTrial(c, &h.trial)
+// codeHistories encodes or decodes the histories of tasks: their copies, restarts, trials and other rare facts.
+func (x *phase) codeHistories(c *snapshot.Codec) {
+	list := &x.book.histories
+	snapshot.List(c.Field(1, "copies"), list, func(h *history) {
+		c.Duration(&h.lastCopy)
+		for _, n := range [...]*int32{&h.restarts, &h.copies, &h.lost} {
+			c.Index(n, anyIndex)
+		}
+	})
+	snapshot.Each(c.Field(2, "killed"), *list, func(h *history) {
+		c.Index(&h.killed.sample, anyIndex)
+		c.Index(&h.killed.on, anyIndex)
+	})
+	snapshot.Each(c.Field(3, "saved"), *list, func(h *history) { snapshot.Small(c, &h.saved, 0, mostPart) })
+	if x.trials.on {
+		snapshot.Each(c.Field(4, "trial"), *list, func(h *history) { codeTrial(c, &h.trial) })
 	}
 }
 
 // anyIndex is an upper bound of every index.
 const anyIndex = 1<<31 - 1
 
-// codeAttempt encodes or decodes one entry of the pool of attempts.
-func (x *phase) codeAttempt(c *snapshot.Codec, a *attemptState) {
-	c.Index(&a.task, len(x.book.tasks))
-	c.Index(&a.next, len(x.book.attempts.all))
-	if a.task == none {
-		return // the entry is free
+// codeAttempts encodes or decodes the pool of attempts. Only the first field has the entries that are free.
+func (x *phase) codeAttempts(c *snapshot.Codec) {
+	b := &x.book
+	snapshot.List(c.Field(1, "task"), &b.attempts.all, func(a *attemptState) {
+		c.Index(&a.task, len(b.tasks))
+		c.Index(&a.next, len(b.attempts.all))
+	})
+	each := func(number int, name string, code func(a *attemptState)) {
+		snapshot.Each(c.Field(number, name), b.attempts.all, func(a *attemptState) {
+			if a.task != none {
+				code(a)
+			}
+		})
 	}
-	c.Index(&a.machine, len(x.fleet.machines))
-	c.Index(&a.attempt, anyIndex)
-	c.Index(&a.track.sample, anyIndex)
-	c.Bool(&a.begun)
-	c.Bool(&a.unit.bad)
-	for _, d := range []*time.Duration{&a.start, &a.track.doneAt, &a.track.remaining} {
-		c.Duration(d)
-	}
-	c.Amount(&a.score)
-	c.Amount(&a.track.done)
-	snapshot.Small(c, &a.resumed, 0, mostPart)
-	c.Amount32(&a.recorded.at)
-	implied := float64(a.track.implied)
-	c.Real(&implied)
-	a.track.implied = float32(implied)
-	c.Part(&a.track.progress)
+	each(2, "run", func(a *attemptState) {
+		c.Index(&a.machine, len(x.fleet.machines))
+		c.Index(&a.attempt, anyIndex)
+		c.Bool(&a.begun)
+		c.Duration(&a.start)
+		snapshot.Small(c, &a.resumed, 0, mostPart)
+		right := a.start >= 0 && a.start <= b.now || a.start == noTime && !a.begun
+		c.Check(right && a.attempt != none, "holds an attempt that began before the first event or after the last")
+	})
+	each(3, "reports", func(a *attemptState) {
+		c.Bool(&a.unit.bad)
+		c.Amount(&a.score)
+		c.Amount(&a.track.done)
+		c.Duration(&a.track.doneAt)
+		c.Duration(&a.track.remaining)
+		c.Check(a.track.doneAt == noTime || a.track.doneAt >= 0, "holds a report from before the first event")
+	})
+	each(4, "estimates", func(a *attemptState) {
+		c.Index(&a.track.sample, anyIndex)
+		c.Amount32(&a.recorded.at)
+		c.Real32(&a.track.implied)
+		c.Item(&a.track.progress)
+	})
 	if x.forecast.shape != nil {
-		c.Part(&a.track.trail)
-		c.Amount32(&a.track.atStage)
+		each(5, "trail", func(a *attemptState) {
+			c.Item(&a.track.trail)
+			c.Amount32(&a.track.atStage)
+		})
 	}
-	right := a.start >= 0 && a.start <= x.book.now || a.start == noTime && !a.begun
-	c.Check(right && (a.track.doneAt == noTime || a.track.doneAt >= 0) && a.attempt != none, "holds an attempt that began before the first event or after the last")
+	c.Field(6, "free").Index(&b.attempts.free, len(b.attempts.all))
 }
 
-// codeTask encodes or decodes the state of a task.
-func (x *phase) codeTask(c *snapshot.Codec, s *taskState) {
-	c.Amount(&s.work)
-	flags := int(s.flags &^ (queued | cloning)) // the method complete computes these two flags after a decoding
-	c.Number(&flags, 0, int(knownWork<<1-1))
-	if c.In != nil { // encoding must not change the task
-		s.flags = taskFlags(flags)
-		c.Check(s.flags&(queued|cloning) == 0, "holds a task with a flag of a list")
-	}
-	c.Index(&s.newest, len(x.book.attempts.all))
-	c.Index(&s.launched, anyIndex)
-	c.Index(&s.original, anyIndex)
-	c.Index(&s.history, len(x.book.histories))
-	n := 0 // number of machines that are remembered for the task
-	for n < maxMachines && s.machines[n] != none {
-		n++
-	}
-	c.Number(&n, 0, maxMachines)
-	for i := range n {
-		c.Index(&s.machines[i], len(x.fleet.machines))
-	}
+// codeTasks encodes or decodes the state of each task.
+func (x *phase) codeTasks(c *snapshot.Codec) {
+	b := &x.book
+	snapshot.Each(c.Field(1, "work"), b.tasks, func(s *taskState) { c.Amount(&s.work) })
+	snapshot.Each(c.Field(2, "flags"), b.tasks, func(s *taskState) {
+		flags := int(s.flags &^ (queued | cloning)) // the method complete computes these two flags after a decoding
+		c.Number(&flags, 0, int(knownWork<<1-1))
+		if !c.Writes() { // encoding must not change the task
+			s.flags = taskFlags(flags)
+			c.Check(s.flags&(queued|cloning) == 0, "holds a task with a flag of a list")
+		}
+	})
+	snapshot.Each(c.Field(3, "attempts"), b.tasks, func(s *taskState) {
+		c.Index(&s.newest, len(b.attempts.all))
+		c.Index(&s.launched, anyIndex)
+		c.Index(&s.original, anyIndex)
+	})
+	snapshot.Each(c.Field(4, "history"), b.tasks, func(s *taskState) { c.Index(&s.history, len(b.histories)) })
+	snapshot.Each(c.Field(5, "machines"), b.tasks, func(s *taskState) {
+		n := 0 // number of machines that are remembered for the task
+		for n < maxMachines && s.machines[n] != none {
+			n++
+		}
+		c.Number(&n, 0, maxMachines)
+		for i := range n {
+			c.Index(&s.machines[i], len(x.fleet.machines))
+		}
+	})
 }
 
 // codeTrial encodes or decodes the trial of a task.
@@ -430,15 +477,12 @@ func codeTrial(c *snapshot.Codec, x *restart.Trial) {
 // code encodes or decodes the account of the trials. It does not encode AtRisk, the slot time that open trials put at
 // risk. It computes AtRisk from the trials of the tasks.
 func (tr *trials) code(c *snapshot.Codec, histories []history) {
-	if !tr.on {
-		return
-	}
 	c.Bool(&tr.ownResults)
 	c.Amount(&tr.Won)
 	c.Amount(&tr.Lost)
 	c.Duration(&tr.Cost)
 	c.Duration(&tr.Longest)
-	if c.In != nil {
+	if !c.Writes() {
 		for i := range histories {
 			tr.AtRisk = num.Add(tr.AtRisk, histories[i].trial.Stake)
 		}

@@ -144,27 +144,6 @@ func TestRestoreChangesNoObservationOfTheOwnRecord(t *testing.T) {
 	}
 }
 
-// A snapshot contains the text of a policy that the host has written, and Restore needs the same policy. Another
-// policy is rejected.
-func TestRestoreNeedsTheSamePolicy(t *testing.T) {
-	for policy, want := range map[restart.Policy]string{
-		rules.Spark{Quantile: 0.5}: "Config.Policy is mantri, want \"spark,quantile=0.5\"",
-		answers{}:                  "Config.Policy is mantri, want \"custom\"",
-	} {
-		text, err := newTracker(t, tracker.Config{Tasks: 1, Interval: 1e9, Policy: policy}).MarshalBinary()
-		require.NoError(t, err)
-		_, err = tracker.Restore(tracker.Config{Policy: restart.Mantri{}}, text)
-		assert.ErrorContains(t, err, want)
-		restored, err := tracker.Restore(tracker.Config{Policy: policy}, text)
-		require.NoError(t, err)
-		assert.Equal(t, policy, restored.Config().Policy)
-	}
-	text, err := newTracker(t, tracker.Config{Tasks: 1, Policy: answers{}}).MarshalBinary()
-	require.NoError(t, err)
-	_, err = tracker.Restore(tracker.Config{}, text)
-	assert.ErrorContains(t, err, `the policy is "custom", want it in Config.Policy`)
-}
-
 func TestABudgetIsRestored(t *testing.T) {
 	b := newBudget(t, tracker.BudgetConfig{Share: restart.Off, Rate: 0.3, Floor: 7})
 	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 5, Interval: time.Second, Budget: b})

@@ -45,6 +45,8 @@ type Tracker struct {
 	config Config
 	phase  phase    // the state, which events change
 	found  []Answer // memory of the answers to a Swept event
+
+	policyBefore string // see PolicyBefore
 }
 
 // mostOwn is the largest number of machines that a tracker remembers if the host gives no Record.

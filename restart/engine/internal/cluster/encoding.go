@@ -19,7 +19,7 @@ func (s *Set) Code(c *snapshot.Codec, check func(i int, m Machine) error) {
 		c.All(&m.down, &m.restUntil, &m.leaves)
 		m.clock.code(c)
 	})
-	if c.In == nil {
+	if c.Writes() {
 		return
 	}
 	for i, m := range list {
