@@ -16,6 +16,7 @@ import (
 
 // By a target time or by a price, the number of machines is the one that trying all numbers finds.
 func TestNumberOfMachines(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 4))
 	histories := 20
 	if long {
@@ -161,6 +162,7 @@ next: 11s, TestY of m/a
 // Packages are cut for the queue: no piece is longer than a grain of the ideal time, unless it is a single test or so
 // short that the overhead counts. Each package has one piece with the rest of its tests.
 func TestPieces(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 5))
 	cut := 0
 	for range 200 {

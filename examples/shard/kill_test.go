@@ -85,7 +85,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	if err := flag.Set("test.parallel", "4"); err != nil { // tests that run at the same time mostly wait
+	if err := flag.Set("test.parallel", "8"); err != nil { // tests that run at the same time mostly wait
 		panic(err)
 	}
 	os.Exit(m.Run())

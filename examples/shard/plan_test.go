@@ -108,6 +108,7 @@ func runs(t *testing.T, call []string, test string) bool {
 }
 
 func TestEveryTestRunsOnce(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 1))
 	cut, histories := 0, 60
 	if long {
@@ -148,6 +149,7 @@ func TestEveryTestRunsOnce(t *testing.T) {
 
 // A plan never ends later than longest-first without cuts.
 func TestPlansAgainstLongestFirst(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 2))
 	for range 200 {
 		history, packages, _ := randomHistory(r)

@@ -40,6 +40,7 @@ func simulated(t *testing.T, machines string) map[string]float64 {
 // hindsight in the mean. Plans that do not know the machines take over half as long again. On four equal machines the
 // queue is nearer to the bound than each plan as well.
 func TestTheQueueIsNearHindsight(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("120 suites in virtual time, in one goroutine")
 	}

@@ -162,7 +162,7 @@ func (s *scene) check(t *testing.T, unary grpc.UnaryClientInterceptor) (end stri
 			assert.Equal(t, s.number, err.Value)
 		}
 	}()
-	limit := time.Second
+	limit := time.Minute // on a busy machine a call may take seconds
 	if s.behaviour == "timeout" {
 		limit = 2 * time.Millisecond
 	}
