@@ -124,3 +124,30 @@ func TestColumnsOfSteps(t *testing.T) {
 		assert.Contains(t, errors, c.want, c.args)
 	}
 }
+
+// In a timeline the argument stage tells which workers do equal work. The stage that takes longer is the place, and no
+// worker is blamed. Without the argument a worker of this stage seems slow.
+func TestStagesOfATimeline(t *testing.T) {
+	timeline := func(argument string) string {
+		r := rand.New(rand.NewPCG(3, 4))
+		var events []string
+		for step := range 60 {
+			for rank := range 8 {
+				took := 1e6 * math.Exp(.02*r.NormFloat64())
+				if rank >= 4 {
+					took *= 1.3
+				}
+				events = append(events, fmt.Sprintf(`{"name":"f","ph":"X","pid":"node%d","tid":0,"ts":%d,"dur":%.0f,"args":{"step":%d,%q:"s%d"}}`,
+					rank, step*3_000_000, took, step, argument, rank/4))
+			}
+		}
+		return "[" + strings.Join(events, ",\n") + "]"
+	}
+	code, out, errors := call(file(t, timeline("stage")))
+	require.Zero(t, code, errors)
+	assert.Contains(t, out, "Stage s1 has the last worker in 60 steps, and takes 1.3 times as long as the other stages")
+	assert.Contains(t, out, "(stage s1) is last in ")
+	assert.NotContains(t, out, "at fault.")
+	_, out, _ = call(file(t, timeline("other")))
+	assert.NotContains(t, out, "tage s1")
+}

@@ -15,6 +15,9 @@ type Log struct {
 	// name.
 	Hosts     []Host
 	Executors []Executor
+	// Stages are the stages of the workers of steps, by the name of the worker; nil if the log names none. Workers of one
+	// stage should take equally long. The stages of a worker of several are joined by +, in the order of their names.
+	Stages map[string]string
 	// Splits is a list to which attempts refer by index. An element has the milliseconds of each of a number of equal
 	// parts of the progress, twelve in Hadoop. It is nil if no attempt has such times. Index 0 is nil.
 	Splits [][]int64

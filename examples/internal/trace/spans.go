@@ -11,7 +11,7 @@ import (
 // span is an event of a timeline with a duration. Its texts are indexes into timeline.text.
 type span struct {
 	name, cat, mnemonic, target int32
-	step                        int32 // argument of the event
+	step, stage                 int32 // arguments of the event
 	host, thread                int32
 	start, end                  float64 // in microseconds
 	timed, ended                bool
@@ -51,6 +51,7 @@ func (t *timeline) tasks() {
 
 // steps makes a phase of each step, and of each thread in it a task, if at least half of the spans with an end have a step
 // as an argument. The time of a task is the sum of the outermost spans with this step: a gap between two spans is a wait.
+// The argument stage names the stage of a thread.
 func (t *timeline) steps() bool {
 	ended, own := 0, []span{}
 	for _, s := range t.all {
@@ -81,6 +82,7 @@ func (t *timeline) steps() bool {
 			k = len(parts)
 			index[key], parts, begin, took = k, append(parts, key), append(begin, s.start), append(took, 0)
 		}
+		t.inStage(t.log.Executors[s.thread].Name, nameOf([]byte(t.text.of(s.stage))))
 		begin[k] = min(begin[k], s.start)
 		took[k] += s.end - s.start
 	}

@@ -18,14 +18,14 @@ type spanTree struct {
 }
 
 type treeSpan struct {
-	trace, id, parent, service, name, step string
-	a                                      Attempt
+	trace, id, parent, service, name, step, stage string
+	a                                             Attempt
 }
 
 func newSpanTree(d *document) *spanTree { return &spanTree{d: d, parent: map[[2]string]bool{}} }
 
 // add adds a span. start and finish are in milliseconds.
-func (t *spanTree) add(trace, id, parent, service, name, step, host []byte, start, finish Opt, failed bool) {
+func (t *spanTree) add(trace, id, parent, service, name, step, stage, host []byte, start, finish Opt, failed bool) {
 	a := Attempt{Start: start, Finish: finish, Host: t.d.host(host, nil)}
 	switch {
 	case failed:
@@ -34,7 +34,7 @@ func (t *spanTree) add(trace, id, parent, service, name, step, host []byte, star
 		a.State = Succeeded
 	}
 	t.spans = append(t.spans, treeSpan{
-		string(trace), string(id), string(parent), nameOf(service), nameOf(name), nameOf(step), a,
+		string(trace), string(id), string(parent), nameOf(service), nameOf(name), nameOf(step), nameOf(stage), a,
 	})
 	if len(parent) > 0 {
 		t.parent[[2]string{string(trace), string(parent)}] = true
@@ -66,6 +66,9 @@ func (t *spanTree) finish() {
 
 // isStep reports whether a key is that of an attribute with the step.
 func isStep(key []byte) bool { return string(key) == "step" || string(key) == "training.step" }
+
+// isStage reports whether a key is that of an attribute with the stage of a worker.
+func isStage(key []byte) bool { return string(key) == "stage" || string(key) == "training.stage" }
 
 // steps makes a phase of each step, and of each host or service in it a task, if at least half of the spans have a step.
 // The time of a task is the sum of its spans that are in no other span with a step.
@@ -119,6 +122,7 @@ func (t *spanTree) steps() bool {
 			index[key], parts, took, first = k, append(parts, key), append(took, 0), append(first, s.a)
 		}
 		took[k] += d.Milliseconds()
+		t.d.inStage(key.worker, s.stage)
 	}
 	for k, key := range parts {
 		i := t.d.phase("", "step "+key.step)
@@ -152,10 +156,10 @@ func (d *document) scaled(unit int64) Opt {
 var jaeger = byObjects(Traces, []string{"traceID", "spans"}, []string{"data"}, func(d *document) {
 	t := newSpanTree(d)
 	type span struct {
-		trace, id, parent, name, process, step []byte
-		start                                  Opt
-		micros                                 int64
-		failed                                 bool
+		trace, id, parent, name, process, step, stage []byte
+		start                                         Opt
+		micros                                        int64
+		failed                                        bool
 	}
 	var s span
 	var spans []span
@@ -176,8 +180,11 @@ var jaeger = byObjects(Traces, []string{"traceID", "spans"}, []string{"data"}, f
 					"tags": func() {
 						d.tags(func(key, value []byte) {
 							s.failed = s.failed || string(key) == "error" && string(value) == "true"
-							if isStep(key) {
+							switch {
+							case isStep(key):
 								s.step = value
+							case isStage(key):
+								s.stage = value
 							}
 						})
 					},
@@ -206,7 +213,7 @@ var jaeger = byObjects(Traces, []string{"traceID", "spans"}, []string{"data"}, f
 			if at, ok := s.start.Get(); ok && s.micros >= 0 {
 				finish = Known(at + s.micros/1000)
 			}
-			t.add(s.trace, s.id, s.parent, p.service, s.name, s.step, p.host, s.start, finish, s.failed)
+			t.add(s.trace, s.id, s.parent, p.service, s.name, s.step, s.stage, p.host, s.start, finish, s.failed)
 		}
 		spans = spans[:0]
 		clear(processes)
@@ -236,26 +243,29 @@ func (d *document) tags(each func(key, value []byte)) {
 // openTelemetry reads traces as OpenTelemetry's exporters write them in JSON.
 var openTelemetry = byObjects(Traces, []string{"resource", "scopeSpans"}, []string{"resourceSpans", "batches"}, func(d *document) {
 	t := newSpanTree(d)
-	var service, host, trace, id, parent, name, step, code []byte
+	var service, host, trace, id, parent, name, step, stage, code []byte
 	var start, finish Opt
 	var spans []func() // the spans of a resource, which may be after them
 	span := func() {
-		trace, id, parent, name, step, code, start, finish = nil, nil, nil, nil, nil, nil, Opt{}, Opt{}
+		trace, id, parent, name, step, stage, code, start, finish = nil, nil, nil, nil, nil, nil, nil, Opt{}, Opt{}
 		d.c.members(members{
 			"traceId": d.text(&trace), "spanId": d.text(&id), "parentSpanId": d.text(&parent), "name": d.text(&name),
 			"startTimeUnixNano": func() { start = d.nanos() }, "endTimeUnixNano": func() { finish = d.nanos() },
 			"status": d.inside(members{"code": d.text(&code)}),
 			"attributes": func() {
 				d.tags(func(key, value []byte) {
-					if isStep(key) {
+					switch {
+					case isStep(key):
 						step = value
+					case isStage(key):
+						stage = value
 					}
 				})
 			},
 		})
-		trace, id, parent, name, step, start, finish := trace, id, parent, name, step, start, finish
+		trace, id, parent, name, step, stage, start, finish := trace, id, parent, name, step, stage, start, finish
 		failed := string(code) == "2" || string(code) == "STATUS_CODE_ERROR"
-		spans = append(spans, func() { t.add(trace, id, parent, service, name, step, host, start, finish, failed) })
+		spans = append(spans, func() { t.add(trace, id, parent, service, name, step, stage, host, start, finish, failed) })
 	}
 	scope := func() {
 		d.c.elements(func() { d.c.members(members{"spans": func() { d.c.elements(span) }}) })

@@ -242,7 +242,8 @@ func StepsOf(log *Log) (steps *Steps, hint string) {
 				continue
 			}
 			r := StepRow{
-				Worker: p.TaskName(a.Task), Position: p.TaskName(a.Task), Machine: log.Hosts[a.Host].Name, Seconds: d.Seconds(),
+				Worker: p.TaskName(a.Task), Group: log.Stages[p.TaskName(a.Task)], Position: p.TaskName(a.Task),
+				Machine: log.Hosts[a.Host].Name, Seconds: d.Seconds(),
 			}
 			seconds = append(seconds, r.Seconds)
 			if size, ok := a.Input.Get(); ok {
@@ -262,6 +263,23 @@ func StepsOf(log *Log) (steps *Steps, hint string) {
 		return nil, hint
 	}
 	return s, ""
+}
+
+// inStage notes that a worker of steps belongs to a stage.
+func (b *builder) inStage(worker, stage string) {
+	had := b.log.Stages[worker]
+	if stage == "" || stage == had {
+		return
+	}
+	if b.log.Stages == nil {
+		b.log.Stages = map[string]string{}
+	}
+	if had != "" {
+		all := append(strings.Split(had, "+"), stage)
+		slices.Sort(all)
+		stage = strings.Join(slices.Compact(all), "+")
+	}
+	b.log.Stages[worker] = stage
 }
 
 // shortestStep is in seconds. In shorter steps a millisecond, to which times are cut, is over 1 % of a time, and a worker

@@ -155,3 +155,44 @@ func TestPhasesWithCopiesAreNoSteps(t *testing.T) {
 		assert.Equal(t, c.want, steps != nil, name)
 	}
 }
+
+// An argument, or an attribute, names the stage of a worker. A worker of two stages is compared with others of both. A worker
+// without a stage has none.
+func TestStagesOfWorkers(t *testing.T) {
+	stages := [][]string{{"head"}, {"tail", "head", "tail"}, {"head", "tail"}, {""}}
+	var chrome, jaeger, processes []string
+	var otel strings.Builder
+	for rank, of := range stages {
+		var spans []string
+		for step := range 4 {
+			for k, stage := range of {
+				start := 10*step + k
+				chrome = append(chrome, fmt.Sprintf(`{"name":"f","ph":"X","pid":"h%d","tid":0,"ts":%d000000,"dur":500000,"args":{"step":%d,"stage":%q}}`,
+					rank, start, step, stage))
+				spans = append(spans, fmt.Sprintf(`{"traceId":"t","spanId":"%d-%d-%d","name":"f","startTimeUnixNano":"%d000000000","endTimeUnixNano":"%d500000000",`+
+					`"attributes":[{"key":"step","value":{"intValue":"%d"}},{"key":"training.stage","value":{"stringValue":%q}}]}`, rank, step, k, start, start, step, stage))
+				jaeger = append(jaeger, fmt.Sprintf(`{"traceID":"t","spanID":"%d-%d-%d","operationName":"f","startTime":%d000000,"duration":500000,"processID":"p%d",`+
+					`"tags":[{"key":"stage","value":%q},{"key":"step","value":%d}]}`, rank, step, k, start, rank, stage, step))
+			}
+		}
+		fmt.Fprintf(&otel, `{"resourceSpans":[{"resource":{"attributes":[{"key":"host.name","value":{"stringValue":"h%d"}}]},"scopeSpans":[{"spans":[%s]}]}]}`+"\n",
+			rank, strings.Join(spans, ","))
+		processes = append(processes, fmt.Sprintf(`"p%d":{"serviceName":"s","tags":[{"key":"hostname","value":"h%d"}]}`, rank, rank))
+	}
+	for name, text := range map[string]string{
+		"Chrome": "[" + strings.Join(chrome, ",") + "]", "OpenTelemetry": otel.String(),
+		"Jaeger": `{"data":[{"traceID":"t","spans":[` + strings.Join(jaeger, ",") + `],"processes":{` + strings.Join(processes, ",") + `}}]}`,
+	} {
+		log := read(t, text)
+		steps, _ := trace.StepsOf(log)
+		require.NotNil(t, steps, name)
+		require.Len(t, steps.Rows, 4)
+		for _, rows := range steps.Rows {
+			var groups []string
+			for _, r := range rows {
+				groups = append(groups, r.Group)
+			}
+			assert.Equal(t, []string{"head", "head+tail", "head+tail", ""}, groups, name)
+		}
+	}
+}

@@ -46,7 +46,8 @@ func ofTimelineEvent(key []byte) bool {
 // timelineEvent has the fields of an event that are read. Texts may share memory with the record.
 type timelineEvent struct {
 	name, kind, cat, pid, tid []byte
-	mnemonic, target, step    []byte
+	mnemonic, target          []byte
+	step, stage               []byte
 	ts, dur                   float64 // in microseconds
 	timed, lasts              bool
 }
@@ -102,6 +103,8 @@ func (e *timelineEvent) argument(c *cursor, key []byte) {
 		e.target = c.text()
 	case "step":
 		e.step = c.name()
+	case "stage":
+		e.stage = c.name()
 	}
 }
 
@@ -126,8 +129,8 @@ func (t *timeline) begin(e *timelineEvent) int {
 	host := t.host(e.pid, nil)
 	s := span{
 		name: t.text.number(e.name), cat: t.text.number(e.cat), mnemonic: t.text.number(e.mnemonic),
-		target: t.text.number(e.target), step: t.text.number(e.step), host: host, thread: t.executor(e.thread(), host, 0),
-		start: e.ts, timed: e.timed,
+		target: t.text.number(e.target), step: t.text.number(e.step), stage: t.text.number(e.stage), host: host,
+		thread: t.executor(e.thread(), host, 0), start: e.ts, timed: e.timed,
 	}
 	if e.lasts && e.dur >= 0 && e.timed {
 		s.end, s.ended = e.ts+e.dur, true
