@@ -53,13 +53,12 @@ func (c *Codec) Has(number int, name string, given bool) bool {
 	return given
 }
 
-// Fields writes or reads the open field as one that has fields itself. The function fields calls Field for them,
+// Fields writes or reads the open field, whose content is fields again. The function fields calls Field for them,
 // with numbers that begin anew. If there was a fault, Fields does not call the function.
 func (c *Codec) Fields(fields func()) {
 	if c.Writes() {
 		c.Dst[c.tag] |= nestedTag
 		open := c.open
-		c.open = 0
 		fields()
 		c.end()
 		c.open = open

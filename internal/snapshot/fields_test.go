@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -62,6 +63,18 @@ func TestFieldsOfAllLevelsReadBack(t *testing.T) {
 	}
 }
 
+// The number of bytes of a field is a varint, so it grows by a byte at 128 and at 16384.
+func TestFieldsOfAnyLengthReadBack(t *testing.T) {
+	for _, n := range []int{0, 1, 127, 128, 129, 16383, 16384} {
+		want := house{owner: strings.Repeat("x", n), floors: []int{}, cellar: none}
+		data, err := Append(nil, Version, want.code)
+		require.NoError(t, err)
+		var got house
+		require.NoError(t, Restore(data, Version, &got, (*house).code), n)
+		assert.Equal(t, want, got)
+	}
+}
+
 // whole returns a snapshot with the given body.
 func whole(body ...byte) []byte { return Seal(append([]byte{Version}, body...), 0) }
 
@@ -108,6 +121,7 @@ func TestFaultsNameTheirField(t *testing.T) {
 		"field 2 (building): holds values where fields are expected":                   replace("\x05\x08", "\x04\x08"),
 		"field 3 (flat): holds values where fields are expected":                       replace("\x07\x06", "\x06\x06"),
 		"field 3 (flat): internal/snapshot: flat: snapshot: field 2 (windows): is":     replace("\x07\x06\x02\x01\x00\x04\x01\x00", "\x07\x03\x02\x01\x00"),
+		"holds fields out of order, or a field that is cut":                            replace("\x05\x08\x02\x01\x00\x05\x03\x0e\x01\x00", "\x05\x0a\x02\x01\x00\x05\x05\x0e\x01\x00\x10\x05"),
 		"field 41 (doors): is missing":                                                 replace("\x52\x01\x00", "\x56\x01\x00"),
 		"field 100 (neighbor): internal/snapshot: flat: snapshot: field 1 (rooms): is": replace("\xc9\x01\x06\x02", "\xc9\x01\x06\x06"),
 	} {

@@ -5,8 +5,8 @@
 //	err = snapshot.Restore(data, snapshot.Version, &state, (*State).fields)
 //
 // A [Codec] writes the fields or reads them. A field is its number, the number of its bytes, and its values; see
-// [Codec.Field]. So a release reads the snapshots of other releases: it skips the fields that it does not know, and
-// says what a field is that an older release has not written. Whole numbers are varints, floats are their four or eight
+// [Codec.Field]. So a release reads the snapshots of other releases. It skips unknown fields. For a field that
+// was added later, it has a value that stands for its absence. Whole numbers are varints, floats are their four or eight
 // bytes, and times are seconds and nanoseconds since 1970. A snapshot contains the state and nothing else, so equal
 // states give equal bytes.
 package snapshot
@@ -21,7 +21,7 @@ import (
 )
 
 // Version is the first byte of each snapshot: the version of the form that all snapshots have, plus 128. It changes only
-// if a reader cannot skip what it does not know. Snapshots without numbered fields begin with a byte below 128.
+// if readers cannot skip unknown fields any more. Snapshots without numbered fields begin with a byte below 128.
 const Version = 128 + 1
 
 // checksumSize is the number of bytes that [Seal] appends.

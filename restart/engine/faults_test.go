@@ -151,6 +151,19 @@ func TestBadSnapshotLeavesTheRecordAsItWas(t *testing.T) {
 	assert.Greater(t, own.Factor(1), before)
 }
 
+// A record that cannot be saved gets no record from a snapshot.
+func TestMachinesWithAnotherRecordRefuseASnapshotWithARecord(t *testing.T) {
+	data, err := new(engine.Machines).MarshalBinary()
+	require.NoError(t, err)
+	h, err := engine.NewMachines(engine.MachinesConfig{Record: struct{ tracker.MachineRecord }{new(machines.Record)}})
+	require.NoError(t, err)
+	assert.ErrorContains(t, h.UnmarshalBinary(data), "has a record of machines, which MachinesConfig.Record cannot read")
+	data, err = h.MarshalBinary()
+	require.NoError(t, err)
+	require.NoError(t, h.UnmarshalBinary(data))
+	assert.ErrorContains(t, new(engine.Machines).UnmarshalBinary(data), "field 2 (record): is missing")
+}
+
 // Even if times cannot be encoded in a snapshot, the snapshot can be read.
 func TestTimesBeyondTheYear9999CanBeSaved(t *testing.T) {
 	far, before := time.Date(200_000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -1,6 +1,8 @@
 package tracker_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -158,6 +160,58 @@ func TestAPhaseGoesOnUnderAnotherPolicy(t *testing.T) {
 	assert.ErrorContains(t, err, "is missing")
 	_, err = tracker.Restore(tracker.Config{}, of(answers{}, restart.Limits{}))
 	assert.ErrorContains(t, err, `the policy is "custom", want it in Config.Policy`)
+}
+
+// The ranking of the tasks that were worth a copy is not used under another policy.
+func TestTheRankingIsOfThePolicy(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 40, Slots: 40, Interval: time.Second, Policy: rules.Spark{}, Limits: published})
+	for task := range 40 {
+		tr.Start(at(0), task, task)
+	}
+	for task := range 37 {
+		tr.Finish(at(10), task, 0)
+	}
+	tr.SetSlots(45)
+	tr.Sweep(at(100), func(tracker.Answer) {})
+	require.Equal(t, restart.Copy, tr.Next(at(100), 50).Action)
+	data, err := tr.MarshalBinary()
+	require.NoError(t, err)
+	const ranking = "22" // the number of its field; the field is a single 0 without a ranking
+	require.NotEqual(t, data, snapshottest.With(t, data, ranking, []byte{0}))
+	for policy, want := range map[restart.Policy]restart.Action{nil: restart.Copy, restart.Never{}: restart.Keep} {
+		restored, err := tracker.Restore(tracker.Config{Policy: policy}, data)
+		require.NoError(t, err)
+		again, err := restored.MarshalBinary()
+		require.NoError(t, err)
+		assert.Equal(t, policy != nil, bytes.Equal(again, snapshottest.With(t, again, ranking, []byte{0})))
+		assert.Equal(t, want, restored.Next(at(100), 50).Action, "%v", policy)
+	}
+}
+
+// Fields that contradict each other are refused.
+func TestContradictionsAreRefused(t *testing.T) {
+	data, err := saved(t, tracker.Config{}).MarshalBinary()
+	require.NoError(t, err)
+	float := func(x float64) []byte { return binary.LittleEndian.AppendUint64(nil, math.Float64bits(x)) }
+	number := func(n ...int64) (b []byte) {
+		for _, n := range n {
+			b = binary.AppendVarint(b, n)
+		}
+		return b
+	}
+	for path, c := range map[string]struct {
+		values []byte
+		want   string
+	}{
+		"3":      {number(1 << 20), "counts more tasks than it can hold"},
+		"10.100": {number(5, 6), "wasted more slot time than it used"},
+		"10.6":   {number(99), "counts more ends of copies than copies"},
+		"12.4":   {float(11), "holds scores that are out of range"},
+		"7":      {number(1 << 50), "changed at a time before its first event or after its last"},
+	} {
+		_, err := tracker.Restore(tracker.Config{}, snapshottest.With(t, data, path, c.values))
+		assert.ErrorContains(t, err, c.want, path)
+	}
 }
 
 // 400 damaged snapshots, or 40,000 with STRAGGLER_LIVES, are refused, or give phases that work: the counts agree, the

@@ -116,6 +116,21 @@ func Evolves(t testing.TB, data []byte, restore func([]byte) ([]byte, error)) {
 	})
 }
 
+// With returns a snapshot in which the field with the given path, such as "3.1", has other values.
+func With(t testing.TB, data []byte, path string, values []byte) []byte {
+	t.Helper()
+	root, found := parse(t, data), false
+	root.walk("", func(outer string, f *field) {
+		for _, one := range f.inner {
+			if fmt.Sprintf("%s%d", outer, one.number) == path {
+				one.values, found = values, true
+			}
+		}
+	})
+	require.True(t, found, "the snapshot has no field %s", path)
+	return root.sealed()
+}
+
 // Damage changes a snapshot at random and calls restore with it, as often as times says. Its checksum is right again,
 // so that only the checks of the fields can find the change. The function restore must check each state that it
 // restores. Damage returns how many snapshots were accepted.

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/crc32"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -51,8 +52,9 @@ func Through[T any, P interface {
 }
 
 // Kept checks a state against the snapshots in testdata/snapshots: NAME-1.hex, NAME-2.hex and so on, in the order in
-// which they were added. The state must be saved as the newest of these snapshots, and each of these snapshots must be
-// restored. Releases with more or fewer fields must restore the newest, too, as [Evolves] says.
+// which they were added. Saving the state must give the newest of these snapshots, and restoring each of them must
+// succeed. Releases with more or fewer fields must restore the newest, too, as [Evolves] says. If a damaged snapshot is
+// restored, the restored state must be saved and restored as itself.
 func Kept[T any, P interface {
 	*T
 	encoding.BinaryAppender
@@ -78,6 +80,16 @@ func KeptBy(t testing.TB, name string, data []byte, restore func([]byte) ([]byte
 		require.NoError(t, err, "%s-%d", name, i+1)
 	}
 	Evolves(t, data, restore)
+	Damage(t, rand.New(rand.NewPCG(uint64(len(data)), 1)), 300, data, func(bad []byte) error {
+		once, err := restore(bad)
+		if err != nil {
+			return err
+		}
+		twice, err := restore(once)
+		require.NoError(t, err, "%s: %x", name, bad)
+		require.Equal(t, once, twice, "%s: %x", name, bad)
+		return nil
+	})
 }
 
 // Files returns the snapshots of a name in testdata/snapshots, oldest first. It checks that the newest is data.
