@@ -159,7 +159,7 @@ func TestPhasesWithCopiesAreNoSteps(t *testing.T) {
 // An argument, or an attribute, names the stage of a worker. A worker of two stages is compared with others of both. A worker
 // without a stage has none.
 func TestStagesOfWorkers(t *testing.T) {
-	stages := [][]string{{"head"}, {"tail", "head", "tail"}, {"head", "tail"}, {""}}
+	stages := [][]string{{"head", ""}, {"tail", "head", "tail"}, {"head", "tail"}, {""}}
 	var chrome, jaeger, processes []string
 	var otel strings.Builder
 	for rank, of := range stages {

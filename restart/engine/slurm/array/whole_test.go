@@ -92,6 +92,23 @@ func TestAResultCountsIfSlurmAgrees(t *testing.T) {
 	}
 }
 
+// signal sends a signal to the wrapper until it ends. bash drops INT if it arrives as bash begins to wait.
+func (w *wrapped) signal(sent syscall.Signal) {
+	require.NoError(w.t, w.cmd.Process.Signal(sent))
+	ticker := time.NewTicker(2 * time.Second)
+	w.t.Cleanup(ticker.Stop)
+	go func() {
+		for range 10 {
+			select {
+			case <-ticker.C:
+				_ = w.cmd.Process.Signal(sent) // it may have ended
+			case <-w.t.Context().Done():
+				return
+			}
+		}
+	}()
+}
+
 // The wrapper records whether a signal has told the script to stop. The script waits for its child by wait: bash can send
 // INT to itself for ever, if INT arrives as bash begins to wait for a command in the foreground.
 func TestWrapperNotesWhatStopsTheScript(t *testing.T) {
@@ -109,7 +126,7 @@ func TestWrapperNotesWhatStopsTheScript(t *testing.T) {
 			_, err := os.Stat(filepath.Join(w.dir.file("71_9", "out"), "ready"))
 			return err == nil
 		}, 20*time.Second, 10*time.Millisecond)
-		require.NoError(t, w.cmd.Process.Signal(sent))
+		w.signal(sent)
 		assert.Zero(t, w.exit())
 		l := w.dir.fileState("71_9")
 		assert.Equal(t, stops, l.stopped, sent)
@@ -136,6 +153,20 @@ func TestWrapperNotesASignalThatTheScriptGetsFirst(t *testing.T) {
 		assert.Contains(t, []int{0, 143}, w.exit())
 		assert.True(t, w.dir.fileState("71_9").stopped)
 	}
+}
+
+// A signal may come before the script has begun. The wrapper passes it on, and knows that the script was told to stop.
+func TestWrapperPassesOnAnEarlySignal(t *testing.T) {
+	programs := t.TempDir()
+	mkdir := "#!/bin/bash\n/bin/mkdir \"$@\"\nkill -TERM $PPID\n"
+	require.NoError(t, os.WriteFile(filepath.Join(programs, "mkdir"), []byte(mkdir), 0o700))
+	w := wrap(t, "#!/bin/bash\nsleep 20\n", nil)
+	w.cmd.Env = append(w.cmd.Env, "PATH="+programs+":"+os.Getenv("PATH"))
+	begun := time.Now()
+	require.NoError(t, w.cmd.Start())
+	assert.Equal(t, 128+int(syscall.SIGTERM), w.exit())
+	assert.True(t, w.dir.fileState("71_9").stopped)
+	assert.Less(t, time.Since(begun), 15*time.Second)
 }
 
 // A signal to all processes of a job may come after the script has ended. The wrapper still writes how the script ended.

@@ -7,6 +7,12 @@ export {{.}}
 {{- end}}
 straggler_files=$straggler_run/$straggler_attempt
 export STRAGGLER_ATTEMPT=$straggler_attempt STRAGGLER_PROGRESS=$straggler_files.progress STRAGGLER_OUT=$straggler_files.out
+# Slurm sends some signals only to the batch script (sbatch --signal=B:...), and this wrapper is the batch script. Four of the
+# signals ask for an end. After one of these four the result may be incomplete, whatever the exit code is. A signal that comes
+# before the script has begun waits for it in straggler_early.
+straggler_child= straggler_early= straggler_stopped=
+for straggler_signal in HUP ALRM USR1 USR2; do trap "straggler_signalled=yes; kill -s $straggler_signal \$straggler_child 2>/dev/null || straggler_early=$straggler_signal" "$straggler_signal"; done
+for straggler_signal in TERM INT QUIT XCPU; do trap "straggler_signalled=yes straggler_stopped=$straggler_signal; kill -s $straggler_signal \$straggler_child 2>/dev/null || straggler_early=$straggler_signal" "$straggler_signal"; done
 rm -f "$straggler_files.exit" # left by an earlier start, if Slurm has put the job into the queue again
 if ! true >"$straggler_files.begun" || ! mkdir -p "$STRAGGLER_OUT"; then
 	echo "straggler-slurm: $straggler_run cannot be written on $(hostname): it must be on a file system that all nodes share" >&2
@@ -14,24 +20,21 @@ if ! true >"$straggler_files.begun" || ! mkdir -p "$STRAGGLER_OUT"; then
 fi
 # In the background, bash makes the script ignore INT and QUIT.
 (trap - INT QUIT && exec "$straggler_run/slurm_script" "$@") <&0 &
-child=$!
-# Slurm sends some signals only to the batch script (sbatch --signal=B:...), and this wrapper is the batch script. Four of the
-# signals ask for an end. After one of these four the result may be incomplete, whatever the exit code is.
-for signal in HUP ALRM USR1 USR2; do trap "signalled=yes; kill -s $signal $child 2>/dev/null" "$signal"; done
-for signal in TERM INT QUIT XCPU; do trap "signalled=yes stopped=$signal; kill -s $signal $child 2>/dev/null" "$signal"; done
-code=127 signalled=yes stopped=
-while [ "$signalled" ]; do # a signal ends the wait; the script may go on
-	signalled=
-	wait "$child" 2>/dev/null
+straggler_child=$!
+[ -z "$straggler_early" ] || kill -s "$straggler_early" "$straggler_child" 2>/dev/null
+code=127 straggler_signalled=yes
+while [ "$straggler_signalled" ]; do # a signal ends the wait; the script may go on
+	straggler_signalled=
+	wait "$straggler_child" 2>/dev/null
 	status=$?
 	case $status in
 	127) ;; # a second wait for the same child fails
-	-*) code=143 stopped=${stopped:-lost} ;; # the child ended while bash handled the signal: its status is not known
+	-*) code=143 straggler_stopped=${straggler_stopped:-lost} ;; # the child ended while bash handled the signal: its status is not known
 	*) code=$status ;;
 	esac
 done
 # The script has ended, so a signal has nothing to stop any more, and must not stop mv. mv ignores what bash ignores.
 trap '' HUP ALRM USR1 USR2 TERM INT QUIT XCPU
 # The file is written under another name and renamed, so that a reader finds it complete or not at all.
-{ echo "$code" $stopped >"$straggler_files.exit.new" && mv "$straggler_files.exit.new" "$straggler_files.exit"; } 2>/dev/null
+{ echo "$code" $straggler_stopped >"$straggler_files.exit.new" && mv "$straggler_files.exit.new" "$straggler_files.exit"; } 2>/dev/null
 exit "$code"
