@@ -21,6 +21,8 @@ const never time.Duration = -1
 type book struct {
 	tasks    []task
 	attempts map[string]*attempt
+	// The tasks of a growing phase; nil in a phase of a fixed number of tasks.
+	rows *rows
 	// Memory for the next attempts, allocated in advance.
 	room []attempt
 	// True if an attempt was adopted: the engine has shown an attempt that the phase did not submit. Then the engine
@@ -40,9 +42,13 @@ type book struct {
 	news []int
 }
 
-// newBook returns a book with the given number of tasks and without attempts.
-func newBook(tasks int) book {
-	return book{tasks: make([]task, tasks), attempts: make(map[string]*attempt, tasks)}
+// newBook returns a book with the given number of tasks and without attempts. Grows says that further tasks may come.
+func newBook(tasks int, grows bool) book {
+	b := book{tasks: make([]task, tasks), attempts: make(map[string]*attempt, tasks)}
+	if grows {
+		b.rows = newRows(tasks)
+	}
+	return b
 }
 
 // task is the state of one task, beside what the tracker knows about it.
@@ -82,6 +88,8 @@ type task struct {
 	spent bool
 	// A mark of sortWaiting.
 	marked bool
+	// True if the task is to be forgotten (Phase.Forget).
+	leaving bool
 }
 
 // attempt is the state of one attempt that the phase has submitted or adopted. An adopted attempt was first shown by
@@ -146,7 +154,7 @@ func (a *attempt) isLive() bool { return !a.dying && !a.ended }
 // find returns the attempt with an ID, or nil. It searches the newest attempts of the task first, because the attempt
 // is usually among them.
 func (b *book) find(id string, task int) *attempt {
-	a := b.tasks[task].newest
+	a := b.task(task).newest
 	for range 4 {
 		if a == nil {
 			break
@@ -186,7 +194,7 @@ func keep(d restart.Decision) *restart.Decision {
 // wait records that a task that lost an attempt waits again, unless it is over or has a live attempt. The decision why
 // led to that; it is nil if no policy decided.
 func (p *Phase) wait(i int, why *restart.Decision) {
-	t := &p.book.tasks[i]
+	t := p.book.task(i)
 	if t.over || t.newest != nil {
 		return
 	}
@@ -200,7 +208,7 @@ func (p *Phase) wait(i int, why *restart.Decision) {
 
 // spend says whether a task must get no copy as long as its attempt runs, since a copy of it has failed.
 func (p *Phase) spend(i int, spent bool) {
-	if t := &p.book.tasks[i]; t.spent != spent {
+	if t := p.book.task(i); t.spent != spent {
 		t.spent = spent
 		p.tracker.SetEligible(i, !spent && !t.alone, !p.tracker.Task(i).NoRestart)
 	}
@@ -209,32 +217,52 @@ func (p *Phase) spend(i int, spent bool) {
 // waits reports whether a task is to be submitted now. Of the tasks that wait in a Preloaded phase, those that never had
 // an attempt wait in the engine.
 func (p *Phase) waits(i int) bool {
-	return p.tracker.Task(i).Waits && (!p.config.Preloaded || p.book.tasks[i].again)
+	return p.tracker.Task(i).Waits && (!p.config.Preloaded || p.book.task(i).again)
+}
+
+// work returns the work of a task; 0 if the works of tasks are not known.
+func (p *Phase) work(task int) float64 {
+	switch {
+	case p.book.rows != nil:
+		return p.tracker.Task(task).Work
+	case p.config.Work != nil:
+		return p.config.Work[task]
+	}
+	return 0
 }
 
 // before is the order of waiting tasks: more work first, then the lower index.
 func (p *Phase) before(i, j int) int {
-	if work := p.config.Work; work != nil && work[i] != work[j] {
-		return cmp.Compare(work[j], work[i])
-	}
-	return cmp.Compare(i, j)
+	return cmp.Or(cmp.Compare(p.work(j), p.work(i)), cmp.Compare(i, j))
 }
 
-// add puts a new attempt into the book, and adds it to the number of attempts on its machine. Memory for attempts is
-// allocated for many at once. Attempts are kept as long as the phase exists.
+// add puts a new attempt into the book, and adds it to the number of attempts on its machine. Attempts are kept as long as
+// the task is not forgotten.
 func (p *Phase) add(a attempt) *attempt {
 	b := &p.book
-	if len(b.room) == 0 {
-		b.room = make([]attempt, min(max(len(b.attempts), 8), 64))
-	}
-	kept := &b.room[0]
-	b.room = b.room[1:]
+	kept := b.memory()
 	*kept = a
 	b.attempts[a.id] = kept
 	b.adopted = b.adopted || a.adopted
-	b.tasks[a.task].link(kept)
+	b.task(a.task).link(kept)
 	p.occupy(a.machine, 1)
 	return kept
+}
+
+// memory returns memory for an attempt: that of a forgotten attempt, or new memory, which is allocated for many attempts
+// at once.
+func (b *book) memory() *attempt {
+	if b.rows != nil && b.rows.spare != nil {
+		a := b.rows.spare
+		b.rows.spare = a.older
+		return a
+	}
+	if len(b.room) == 0 {
+		b.room = make([]attempt, min(max(len(b.attempts), 8), 64))
+	}
+	a := &b.room[0]
+	b.room = b.room[1:]
+	return a
 }
 
 // link makes an attempt the newest live attempt of its task.
@@ -253,21 +281,23 @@ func unlink(head **attempt, a *attempt) bool {
 
 // retire records that an attempt is not live any more. Of the attempts of one machine the list of past attempts needs
 // only one.
-func (t *task) retire(a *attempt) {
-	if unlink(&t.newest, a) {
-		t.remember(a)
+func (b *book) retire(a *attempt) {
+	if t := b.task(a.task); unlink(&t.newest, a) {
+		b.remember(a)
 	}
 }
 
-// remember puts an attempt that is not live into the list of past attempts, if its machine is not there yet.
-func (t *task) remember(a *attempt) {
-	if a.machine == nowhere {
-		return
-	}
+// remember puts an attempt that is not live into the list of past attempts, if its machine is not there yet. In a growing
+// phase, it puts each attempt there, to find all attempts of a task that is forgotten.
+func (b *book) remember(a *attempt) {
+	t := b.task(a.task)
 	for x := t.past; x != nil; x = x.older {
-		if x == a || x.machine == a.machine {
+		if x == a || b.rows == nil && x.machine == a.machine {
 			return
 		}
+	}
+	if b.rows == nil && a.machine == nowhere {
+		return
 	}
 	a.older, t.past = t.past, a
 }
@@ -275,18 +305,18 @@ func (t *task) remember(a *attempt) {
 // markDying marks an attempt as cancelled but not known to have ended.
 func (p *Phase) markDying(a *attempt) {
 	a.dying = true
-	p.book.tasks[a.task].retire(a)
-	p.book.tasks[a.task].dying++
+	p.book.retire(a)
+	p.book.task(a.task).dying++
 	p.book.dying++
 }
 
 // markEnded marks an attempt as ended, and frees its slot.
 func (p *Phase) markEnded(a *attempt) {
 	a.ended = true
-	p.book.tasks[a.task].retire(a)
+	p.book.retire(a)
 	p.occupy(a.machine, -1)
 	if a.dying {
-		p.book.tasks[a.task].dying--
+		p.book.task(a.task).dying--
 		p.book.dying--
 	}
 }
@@ -300,7 +330,7 @@ func (b *book) endTask(t *task, winner *attempt) {
 
 // giveUp ends a task that gets no result from this phase.
 func (b *book) giveUp(task int) {
-	t := &b.tasks[task]
+	t := b.task(task)
 	b.endTask(t, nil)
 	t.givenUp = true
 	b.news = append(b.news, task)
@@ -356,7 +386,9 @@ func (t *task) on(list []int, past bool) []int {
 		}
 	}
 	for a := t.past; past && a != nil; a = a.older {
-		list = append(list, a.machine)
+		if a.machine != nowhere {
+			list = append(list, a.machine)
+		}
 	}
 	return list
 }

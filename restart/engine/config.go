@@ -39,6 +39,9 @@ type Config struct {
 	// whose copy has failed gets no other copy as long as its attempt runs. Preloaded is implied. Clones, MaxFailures,
 	// MaxLost, BackOff and Failures must be zero.
 	EngineRetries bool
+	// Recent says that the phase grows, such as a phase of all jobs of a queue: see [Phase.Add] and [Phase.Forget]. Recent is
+	// how long a task counts after its end. Tasks and Work are the first tasks, and may be left out. See [tracker.Config].
+	Recent time.Duration
 	// Stream says that other phases will want the slots that are idle now, as in a queue of single jobs. Then the policy
 	// does not take an idle slot as free. See [tracker.Config].
 	Stream bool
@@ -191,7 +194,7 @@ func (c *Config) fill() error {
 func (c *Config) tracker(observe func(tracker.Event, tracker.Answer)) tracker.Config {
 	t := tracker.Config{
 		Tasks: c.Tasks, Work: c.Work, Slots: c.Slots, Machines: c.Machines.set.Len(), Path: c.Path, Clones: c.Clones,
-		Stream: c.Stream, Interval: c.Interval, Lag: c.Lag, Policy: c.Policy, Limits: c.Limits,
+		Stream: c.Stream, Recent: c.Recent, Interval: c.Interval, Lag: c.Lag, Policy: c.Policy, Limits: c.Limits,
 		Model:     estimate.Linear{Grace: num.Times(c.Interval, graceIntervals)},
 		UnitTimes: c.UnitTimes, Record: c.Machines.record, Shape: c.Shape, Experience: c.Experience, Budget: c.Budget,
 	}

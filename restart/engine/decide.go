@@ -59,8 +59,7 @@ func (p *Phase) resubmitStranded() {
 		return
 	}
 	p.noticed.losses = p.machines.set.Losses
-	for i := range p.book.tasks {
-		t := &p.book.tasks[i]
+	for _, t := range p.book.all {
 		p.scratch.live = t.live(p.scratch.live)
 		for _, a := range p.scratch.live {
 			if a.begun || p.canRun(a) {
@@ -86,9 +85,9 @@ func (p *Phase) endOverdue(all bool) {
 		return
 	}
 	p.overdue = num.MaxDuration
-	for i := range p.book.tasks {
+	for i, t := range p.book.all {
 		var next *attempt
-		for a := p.book.tasks[i].newest; a != nil; a = next {
+		for a := t.newest; a != nil; a = next {
 			next = a.older
 			switch {
 			case a.since == never:
@@ -108,32 +107,28 @@ func (p *Phase) timeout(task int) time.Duration {
 	if p.config.Patience == 0 || p.config.Experience == nil {
 		return limit
 	}
-	work := 0.0
-	if p.config.Work != nil {
-		work = p.config.Work[task]
-	}
-	longest, known := p.config.Experience.Longest(work)
+	longest, known := p.config.Experience.Longest(p.work(task))
 	if known < enoughRunTimes {
 		return limit
 	}
-	learned, _ := num.Duration(math.Ldexp(p.config.Patience*longest, int(p.book.tasks[task].failed)))
+	learned, _ := num.Duration(math.Ldexp(p.config.Patience*longest, int(p.book.task(task).failed)))
 	return min(max(learned, num.Times(p.config.Interval, traceIntervals)), limit)
 }
 
 // endRests lets failed tasks wait for a slot again when their back-off is over.
 func (p *Phase) endRests() {
 	p.book.resting = slices.DeleteFunc(p.book.resting, func(task int) bool {
-		if t := &p.book.tasks[task]; t.resting && t.rests <= p.time.clock.Since {
+		if t := p.book.task(task); t.resting && t.rests <= p.time.clock.Since {
 			p.endRest(p.time.now, task)
 		}
-		p.book.tasks[task].listed = p.book.tasks[task].resting
-		return !p.book.tasks[task].resting
+		p.book.task(task).listed = p.book.task(task).resting
+		return !p.book.task(task).resting
 	})
 }
 
 // endRest lets a task wait for a slot again, if it rests after a failure.
 func (p *Phase) endRest(at time.Time, task int) {
-	if t := &p.book.tasks[task]; t.resting {
+	if t := p.book.task(task); t.resting {
 		t.resting = false
 		p.tracker.Retry(at, task)
 	}
@@ -173,7 +168,7 @@ func (p *Phase) endAttempt(answer tracker.Answer) bool {
 	if answer.Action != restart.Restart && answer.Action != restart.Kill || p.showOnly(answer) {
 		return false
 	}
-	a := p.book.tasks[answer.Task].newest
+	a := p.book.task(answer.Task).newest
 	for a != nil && a.number != answer.Attempt {
 		a = a.older
 	}
@@ -265,7 +260,7 @@ func (p *Phase) refusesAll(why restart.Reason) bool {
 // the task, another machine is used. That happens with policies that return no machines to avoid. submitCopy returns
 // false if all other machines are full.
 func (p *Phase) submitCopy(task, machine int, d restart.Decision) bool {
-	if t := &p.book.tasks[task]; machine != nowhere && t.isOn(machine) {
+	if t := p.book.task(task); machine != nowhere && t.isOn(machine) {
 		other, open := p.machines.set.Pick(t.isOn, 0)
 		if other == nowhere && open {
 			return false
@@ -292,7 +287,7 @@ func (p *Phase) submitWaiting() {
 	s.actions, b.pending = slices.Grow(s.actions, room), slices.Grow(b.pending, room)
 	ignoring := p.ignoringEnd()
 	try := func(task int) (more bool) {
-		t := &b.tasks[task]
+		t := b.task(task)
 		if t.alone && int(t.dying) > ignoring[task] {
 			return true
 		}
@@ -359,8 +354,7 @@ func (p *Phase) moveWaiting() {
 			withdrawn[a.machine]++
 		}
 	}
-	for i := range p.book.tasks {
-		t := &p.book.tasks[i]
+	for _, t := range p.book.all {
 		if free == 0 {
 			break
 		}
@@ -392,7 +386,7 @@ func (p *Phase) listWaiting() {
 		return
 	}
 	b.again = slices.DeleteFunc(b.again, func(task int) bool {
-		t := &b.tasks[task]
+		t := b.task(task)
 		t.again = t.resting || p.waits(task)
 		return !t.again
 	})
@@ -413,16 +407,16 @@ func (p *Phase) sortWaiting() {
 		return
 	}
 	for _, task := range s.order {
-		p.book.tasks[task].marked = true
+		p.book.task(task).marked = true
 	}
 	p.config.Order(p.time.wall, s.order)
 	ok := true
 	for _, task := range s.order {
 		// A task that occurs a second time has no mark any more, so ok is false.
-		if ok = task >= 0 && task < len(p.book.tasks) && p.book.tasks[task].marked; !ok {
+		if ok = p.book.has(task) && p.book.task(task).marked; !ok {
 			break
 		}
-		p.book.tasks[task].marked = false
+		p.book.task(task).marked = false
 	}
 	if ok {
 		return
@@ -430,7 +424,7 @@ func (p *Phase) sortWaiting() {
 	p.ignored++
 	p.listWaiting()
 	for _, task := range s.order {
-		p.book.tasks[task].marked = false
+		p.book.task(task).marked = false
 	}
 }
 
@@ -441,7 +435,7 @@ func (p *Phase) pickMachine(task int) (machine int, ok bool) {
 	if !p.machines.set.Placing() {
 		return nowhere, true
 	}
-	t := &p.book.tasks[task]
+	t := p.book.task(task)
 	beyond := p.machines.set.Prefetch()
 	if p.config.Preloaded {
 		beyond = math.MaxInt32
@@ -456,7 +450,7 @@ func (p *Phase) pickMachine(task int) (machine int, ok bool) {
 // submitClones submits clones, which are further first attempts of tasks that have fewer than Config.Clones. It does
 // so only while slots are free and no task waits.
 func (p *Phase) submitClones() {
-	lacking := len(p.book.tasks)*(p.config.Clones-1) - p.tracker.Ledger().Clones
+	lacking := p.book.next()*(p.config.Clones-1) - p.tracker.Ledger().Clones
 	if lacking <= 0 {
 		return
 	}
@@ -492,7 +486,7 @@ func (p *Phase) submit(task, machine int, why *restart.Decision) {
 //
 // The cost is O(n log n), where n is the number of machines that rest, are slow, will leave or ran an attempt of the task.
 func (p *Phase) avoid(task, chosen int) []string {
-	t, s := &p.book.tasks[task], &p.scratch
+	t, s := p.book.task(task), &p.scratch
 	s.unwanted = p.machines.set.Unwanted(t.on(s.unwanted, true))
 	if names, left := p.machines.set.Names(s.unwanted, chosen); left {
 		return names
@@ -517,13 +511,13 @@ func (p *Phase) repeatRequests() {
 // about the attempt is still open. The pause before the first repetition is twice the longest time that the engine
 // recently took to carry out such a request. Each further pause is twice as long.
 func (p *Phase) repeatRequest(a *attempt) bool {
-	op, open := a.request(&p.book.tasks[a.task])
+	op, open := a.request(p.book.task(a.task))
 	if !open {
 		return false
 	}
 	now, trace := p.time.clock.Since, p.timing.maxMissing(&p.config)
 	if op == Submit {
-		trace <<= min(p.book.tasks[a.task].untraced, maxDoublings)
+		trace <<= min(p.book.task(a.task).untraced, maxDoublings)
 	}
 	switch {
 	case a.lastAsked == now:
@@ -555,7 +549,7 @@ func (p *Phase) endMissing(a *attempt) {
 		p.lose(p.time.now, a, Lost)
 		return
 	}
-	p.book.tasks[a.task].untraced++
+	p.book.task(a.task).untraced++
 	p.tracker.Kill(p.time.now, a.task, a.number)
 	p.wait(a.task, nil)
 }
@@ -569,9 +563,9 @@ func (p *Phase) searchMissing() {
 		return
 	}
 	p.timing.lastChecked = now
-	for i := range p.book.tasks {
+	for _, t := range p.book.all {
 		var next *attempt
-		for a := p.book.tasks[i].newest; a != nil; a = next {
+		for a := t.newest; a != nil; a = next {
 			if next = a.older; a.seen != never && p.timing.lastListed-a.seen >= trace {
 				p.endMissing(a)
 			}

@@ -113,6 +113,11 @@
 // list attempts, such as a pull queue, and report begins and ends as they happen: see [Phase.Push]. Some engines try a task
 // again by themselves, such as a job queue: see [Config.EngineRetries].
 //
+// # A queue is one phase
+//
+// The jobs of a queue come all the time. Set [Config].Recent, add each job by [Phase.Add], and call [Phase.Forget] when a job
+// has ended. The phase then needs the memory of the jobs that it has not forgotten. [Phase.TakeJournal] drains the journal.
+//
 // # Bad machines
 //
 // The policies of the papers judge one attempt at a time. Without further rules, a bad machine would receive one
@@ -138,7 +143,7 @@
 // takes O(log machines) for each submission and for each machine that a task has to avoid. While copies are wanted,
 // it takes O(log machines) for each machine with a free slot. See BenchmarkPollMachines and BenchmarkFirstPoll. Poll
 // allocates memory for new attempts and for actions, and only little besides. Memory grows with the number of
-// attempts; with a journal it grows with the number of events.
+// attempts of the tasks that are not forgotten; with a journal it grows with the number of events since TakeJournal.
 //
 // A Phase is not safe for concurrent use. Use one engine.Phase for each phase of your job.
 package engine

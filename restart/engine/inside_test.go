@@ -299,7 +299,7 @@ func TestAttemptOfAnUnknownTaskIsRefused(t *testing.T) {
 		require.NoError(t, err)
 		err = snapshot.Restore(data, 1, of(3), func(_ *Phase, c *snapshot.Codec) {
 			p := of(3)
-			p.book = newBook(3)
+			p.book = newBook(3, false)
 			p.codeAttempts(c)
 		})
 		assert.Equal(t, known, err == nil, "task %d: %v", task, err)

@@ -94,9 +94,9 @@ func New(c Config) (*Phase, error) {
 	if p.tracker, err = tracker.New(config); err != nil {
 		return nil, err
 	}
-	p.book = newBook(max(c.Tasks, len(c.Work)))
+	p.book = newBook(max(c.Tasks, len(c.Work)), c.Recent > 0)
 	for i, n := range c.Failures {
-		p.book.tasks[i].failed = int32(min(max(n, 0), math.MaxInt32))
+		p.book.task(i).failed = int32(min(max(n, 0), math.MaxInt32))
 	}
 	return p, nil
 }
@@ -130,8 +130,8 @@ func (p *Phase) SetSlots(slots int) { p.slots = max(slots, 0) }
 // submitted again only when the attempt is known to have ended, or when it has ignored the Cancel for a timeout.
 func (p *Phase) SetEligible(task int, copies, restart bool) {
 	spent := false
-	if p.ready(); task >= 0 && task < len(p.book.tasks) {
-		t := &p.book.tasks[task]
+	if p.ready(); p.book.has(task) {
+		t := p.book.task(task)
 		t.alone, spent = !copies, t.spent
 	}
 	p.tracker.SetEligible(task, copies && !spent, restart)
@@ -140,8 +140,8 @@ func (p *Phase) SetEligible(task int, copies, restart bool) {
 // Done reports whether the phase was closed, or every task is over. A task is over if it was given up, or if its
 // result is published. O(open requests).
 func (p *Phase) Done() bool {
-	return p.closed || p.book.over == len(p.book.tasks) && !slices.ContainsFunc(p.book.pending, func(a *attempt) bool {
-		op, open := a.request(&p.book.tasks[a.task])
+	return p.closed || p.book.over == p.book.count() && !slices.ContainsFunc(p.book.pending, func(a *attempt) bool {
+		op, open := a.request(p.book.task(a.task))
 		return open && op == Publish
 	})
 }
@@ -150,7 +150,7 @@ func (p *Phase) Done() bool {
 // called, or a report has Attempt.Published set, Poll returns the Publish again and [Phase.Done] is false. If the
 // attempt is not the winner of its task, Published changes nothing. O(1).
 func (p *Phase) Published(id string) {
-	if a := p.book.attempts[id]; a != nil && p.book.tasks[a.task].winner == a {
+	if a := p.book.attempts[id]; a != nil && p.book.task(a.task).winner == a {
 		a.published = true
 	}
 }
@@ -159,7 +159,7 @@ func (p *Phase) Published(id string) {
 // if another phase will run the task, so that a phase need not wait for a long back-off. If the task does not wait for
 // the end of its back-off, GiveUp changes nothing.
 func (p *Phase) GiveUp(task int) {
-	if p.closed || task < 0 || task >= len(p.book.tasks) || !p.book.tasks[task].resting {
+	if p.closed || !p.book.has(task) || !p.book.task(task).resting {
 		return
 	}
 	p.book.giveUp(task)
@@ -194,10 +194,10 @@ func (p *Phase) Attempts() []Attempt {
 // Winner returns the ID of the attempt that has won the task. This is the attempt whose result is published. Result
 // ok is false if the task has no winner.
 func (p *Phase) Winner(task int) (id string, ok bool) {
-	if task < 0 || task >= len(p.book.tasks) || p.book.tasks[task].winner == nil {
+	if !p.book.has(task) || p.book.task(task).winner == nil {
 		return "", false
 	}
-	return p.book.tasks[task].winner.id, true
+	return p.book.task(task).winner.id, true
 }
 
 // Outstanding returns the requests that the engine does not yet show as carried out. Poll repeats them after some
@@ -210,7 +210,7 @@ func (p *Phase) Winner(task int) (id string, ok bool) {
 // O(open requests).
 func (p *Phase) Outstanding() (all []Action) {
 	for _, a := range p.book.pending {
-		if op, open := a.request(&p.book.tasks[a.task]); open {
+		if op, open := a.request(p.book.task(a.task)); open {
 			all = append(all, p.action(a, op))
 		}
 	}
@@ -244,6 +244,18 @@ func (p *Phase) Journal() []byte {
 		return p.recorder.Bytes()
 	}
 	return slices.Concat(p.recorded, p.recorder.Bytes())
+}
+
+// TakeJournal returns the journal since the last call of TakeJournal, and drops it from memory. All parts that it has
+// returned, one after another, are the journal of the phase. A part alone can be read by [journal.Resume], together with a
+// snapshot of the tracker from the moment of the call before. If Config.Journal is false, the result is nil.
+func (p *Phase) TakeJournal() []byte {
+	text := slices.Clone(p.Journal())
+	if p.recorder != nil {
+		p.recorder.Reset()
+		p.recorded = nil
+	}
+	return text
 }
 
 // Release frees the slots that the phase occupies on shared machines. Call it when nobody polls the phase any more.

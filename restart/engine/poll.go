@@ -56,8 +56,7 @@ func (p *Phase) Push(now time.Time, events []Attempt) Turn {
 // [Phase.Release] to free the phase's machines for other phases. A second Close does nothing. O(n) for n tasks.
 func (p *Phase) Close(now time.Time) Turn {
 	p.start(now, nil)
-	for i := range p.book.tasks {
-		t := &p.book.tasks[i]
+	for _, t := range p.book.all {
 		p.cancelAll(t, nil)
 		if !t.over {
 			p.book.endTask(t, nil)
@@ -102,7 +101,7 @@ func (p *Phase) compareClocks(now time.Time, told []Attempt) (past time.Duration
 	reports := false
 	for i := range told {
 		a := &told[i]
-		if !valid(a, len(p.book.tasks)) {
+		if !p.valid(a) {
 			continue
 		}
 		latest := time.Time{}
@@ -147,7 +146,8 @@ func (p *Phase) applyAll(told []Attempt) {
 	}
 	// One report of the list may lead to a Cancel of an attempt whose end is in another report.
 	p.scratch.actions = slices.DeleteFunc(p.scratch.actions, func(a Action) bool {
-		return a.Op == Cancel && p.book.attempts[a.ID].ended
+		of := p.book.attempts[a.ID] // nil if its task was forgotten
+		return a.Op == Cancel && of != nil && of.ended
 	})
 }
 
@@ -158,6 +158,7 @@ func (p *Phase) decideAndAnswer(all bool) Turn {
 	p.machines.set.Settle(p.time.wall, p.scratch.slow)
 	p.repeatRequests()
 	p.decide(all)
+	p.forgetLeaving()
 	p.restored = false
 	return p.turn()
 }
@@ -176,7 +177,7 @@ func (p *Phase) turn() Turn {
 func (p *Phase) listRests(list []Rest) []Rest {
 	list = list[:0]
 	for _, i := range p.book.resting {
-		if t := &p.book.tasks[i]; t.resting && t.dying == 0 {
+		if t := p.book.task(i); t.resting && t.dying == 0 {
 			list = append(list, Rest{i, int(t.failed), max(num.Sub(t.rests, p.time.clock.Since), 0)})
 		}
 	}
@@ -206,15 +207,25 @@ func before(a, b event) int {
 }
 
 // valid reports whether a report has an ID, a task of the phase, and a state that exists.
-func valid(seen *Attempt, tasks int) bool {
-	return seen.ID != "" && seen.Task >= 0 && seen.Task < tasks && seen.State <= Cancelled
+func (p *Phase) valid(seen *Attempt) bool {
+	return seen.ID != "" && p.book.has(seen.Task) && seen.State <= Cancelled
+}
+
+// refuse ignores a report that is not valid. An attempt of a task that was forgotten is cancelled each time that the engine
+// shows it, until it has ended.
+func (p *Phase) refuse(seen *Attempt) {
+	if seen.ID == "" || seen.State > Cancelled || !p.book.forgot(seen.Task) {
+		p.ignored++
+	} else if !seen.State.ended() {
+		p.scratch.actions = append(p.scratch.actions, Action{Op: Cancel, Task: seen.Task, ID: seen.ID, Machine: seen.Machine})
+	}
 }
 
 // collect adds the events of one report to the events of the call. No event is later than now, and the begin of an
 // attempt is before its progress report or end.
 func (p *Phase) collect(seen *Attempt) {
-	if !valid(seen, len(p.book.tasks)) {
-		p.ignored++
+	if !p.valid(seen) {
+		p.refuse(seen)
 		return
 	}
 	a := p.book.find(seen.ID, seen.Task)
@@ -231,7 +242,7 @@ func (p *Phase) collect(seen *Attempt) {
 	case !p.noteSeen(a, seen):
 		return
 	}
-	if seen.Published && !p.book.tasks[seen.Task].over {
+	if seen.Published && !p.book.task(seen.Task).over {
 		if p.scratch.chosen == nil {
 			p.scratch.chosen = map[int]string{}
 		}
@@ -248,7 +259,7 @@ func (p *Phase) noteSeen(a *attempt, seen *Attempt) bool {
 	a.seen = p.time.clock.Since
 	if seen.Published && a.ended && !a.published {
 		a.published = true
-		if t := &p.book.tasks[a.task]; t.over && !t.givenUp {
+		if t := p.book.task(a.task); t.over && !t.givenUp {
 			t.winner = a
 		}
 	}
@@ -256,7 +267,7 @@ func (p *Phase) noteSeen(a *attempt, seen *Attempt) bool {
 		p.revive(a)
 	}
 	if a.ended {
-		return seen.State == Succeeded && !p.book.tasks[a.task].over
+		return seen.State == Succeeded && !p.book.task(a.task).over
 	}
 	return seen.State != Queued || a.begun && a.machine == nowhere
 }
@@ -382,7 +393,7 @@ func (p *Phase) locate(a *attempt, name string) {
 		p.occupy(a.machine, -1)
 		p.occupy(machine, 1)
 		if a.machine = machine; !a.isLive() {
-			p.book.tasks[a.task].remember(a)
+			p.book.remember(a)
 		}
 	}
 }
@@ -398,7 +409,7 @@ func (p *Phase) adopt(at time.Time, seen *Attempt) *attempt {
 	})
 	began := num.Add(p.time.wall.Sub(inRange(seen.Begun)), p.machines.set.Clock(a.machine).Offset())
 	a.late = !seen.Begun.IsZero() && began-p.config.Interval > p.time.clock.Since-p.time.earliest
-	t := &p.book.tasks[a.task]
+	t := p.book.task(a.task)
 	if !t.over {
 		p.endRest(at, a.task)
 		if runs(seen) {
@@ -435,7 +446,7 @@ func (p *Phase) disown(at time.Time, a *attempt) {
 		p.tracker.Kill(at, a.task, a.number)
 	}
 	p.markEnded(a)
-	unlink(&p.book.tasks[a.task].past, a)
+	unlink(&p.book.task(a.task).past, a)
 	if wasLive && !p.config.Preloaded {
 		p.wait(a.task, nil)
 	}
@@ -460,7 +471,7 @@ func overtaken() *restart.Decision {
 
 // end records that an attempt has ended.
 func (p *Phase) end(at time.Time, a *attempt, seen *Attempt) {
-	t := &p.book.tasks[a.task]
+	t := p.book.task(a.task)
 	if a.ended && (t.over || seen.State != Succeeded) {
 		return
 	}
@@ -493,7 +504,7 @@ func (p *Phase) end(at time.Time, a *attempt, seen *Attempt) {
 // and gives no sample of its run time. A late attempt, whose age is unknown, is treated in the same way, and so is an
 // attempt that was reported as ended before, such as an attempt on a lost machine that has come back.
 func (p *Phase) succeed(at time.Time, a *attempt, published, ended bool) {
-	t := &p.book.tasks[a.task]
+	t := p.book.task(a.task)
 	p.endRest(at, a.task)
 	if a.late && !a.dying && !ended {
 		p.tracker.Kill(at, a.task, a.number)
@@ -511,7 +522,7 @@ func (p *Phase) succeed(at time.Time, a *attempt, published, ended bool) {
 
 // lose ends an attempt that has no result. Then the task is submitted again or given up.
 func (p *Phase) lose(at time.Time, a *attempt, state State) {
-	t := &p.book.tasks[a.task]
+	t := p.book.task(a.task)
 	switch state {
 	case Failed:
 		t.failed++
@@ -540,7 +551,7 @@ func (p *Phase) lose(at time.Time, a *attempt, state State) {
 
 // rest lets a failed task wait for no slot until its back-off is over.
 func (p *Phase) rest(at time.Time, task int) {
-	t := &p.book.tasks[task]
+	t := p.book.task(task)
 	pause := p.config.BackOff(task, int(t.failed))
 	if pause <= 0 {
 		return

@@ -104,7 +104,8 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 		}
 		was := p.tracker.Config()
 		k.Tasks, k.Interval, k.Clones, k.Policy, k.Budget = was.Tasks, was.Interval, was.Clones, was.Policy, was.Budget
-		p.book = newBook(was.Tasks)
+		k.Recent = was.Recent
+		p.book = newBook(was.Tasks, was.Recent > 0) // codeRows has the tasks of a growing phase
 		if hasWork {
 			k.Work = make([]float64, was.Tasks)
 		}
@@ -118,6 +119,9 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 		c.Field(5, "engine-retries").Bool(&k.EngineRetries)
 		c.Field(6, "timeout").Duration(&k.Timeout)
 		c.Field(7, "trace").All(&k.Trace)
+		if p.book.rows != nil {
+			p.codeRows(c.Field(8, "rows"))
+		}
 	})
 	c.Field(5, "clock").Clock(&p.time.clock)
 	c.Field(6, "times").All(&p.time.epoch, &p.time.now, &p.time.wall, &p.time.earliest)
@@ -137,6 +141,38 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 	c.Field(15, "attempts").Fields(func() { p.codeAttempts(c) })
 }
 
+// codeRows encodes or decodes which tasks a growing phase has.
+func (p *Phase) codeRows(c *snapshot.Codec) {
+	r := p.book.rows
+	c.Number(&r.next, 0, snapshot.Any)
+	last := r.next - 1
+	snapshot.List(c, &r.indexes, func(index *int) { c.Number(index, -1, last) })
+	snapshot.List(c, &r.free, func(row *int) { c.Number(row, 0, len(r.indexes)-1) })
+	snapshot.List(c, &r.leaving, func(index *int) { c.Number(index, 0, last) })
+	if !c.Reading() {
+		return
+	}
+	p.book.tasks, r.of = make([]task, len(r.indexes)), make(map[int]int, len(r.indexes))
+	for row, index := range r.indexes {
+		if index >= 0 {
+			known := p.tracker.Task(index)
+			c.Check(known.Waits || known.Finished || known.GivenUp || known.Launched > 0, "has a task that its tracker does not have")
+			r.of[index] = row
+		}
+	}
+	for _, row := range r.free {
+		c.Check(r.indexes[row] < 0, "has a task in a free row")
+	}
+	for _, index := range r.leaving {
+		if !p.book.has(index) || p.book.task(index).leaving {
+			c.Check(false, "is to forget a task twice, or one that it does not have")
+			return
+		}
+		p.book.task(index).leaving = true
+	}
+	c.Check(len(r.of)+len(r.free) == len(r.indexes), "has other tasks than rows")
+}
+
 // codeTasks encodes or decodes the state of each task.
 func (p *Phase) codeTasks(c *snapshot.Codec) {
 	tasks := p.book.tasks
@@ -148,8 +184,8 @@ func (p *Phase) codeTasks(c *snapshot.Codec) {
 	snapshot.Each(c.Field(2, "rest"), tasks, func(t *task) { c.All(&t.rests, &t.resting) })
 	snapshot.Each(c.Field(3, "state"), tasks, func(t *task) { c.All(&t.alone, &t.again, &t.spent, &t.over, &t.givenUp) })
 	c.Field(4, "decision")
-	for i := range tasks {
-		codeWhy(c, &tasks[i].why, p.tracker.Task(i).Waits)
+	for i, t := range p.book.all {
+		codeWhy(c, &t.why, p.tracker.Task(i).Waits)
 	}
 }
 
@@ -168,7 +204,8 @@ func (p *Phase) codeAttempts(c *snapshot.Codec) {
 			*a = &attempt{}
 		}
 		c.Text(&(*a).id)
-		c.Number(&(*a).task, 0, len(p.book.tasks)-1)
+		c.Number(&(*a).task, 0, p.book.next()-1)
+		c.Check(p.book.has((*a).task), "holds an attempt of a task that it does not have")
 		c.Number(&(*a).number, 0, snapshot.Any)
 	})
 	each(2, "machine", func(a *attempt) {
@@ -185,9 +222,9 @@ func (p *Phase) codeAttempts(c *snapshot.Codec) {
 	each(5, "state", func(a *attempt) {
 		snapshot.Small(c, &a.fate, 0, int(Cancelled))
 		c.All(&a.ahead, &a.adopted, &a.late, &a.begun, &a.dying, &a.ended, &a.gone, &a.published)
-		won := c.OK() && a == p.book.tasks[a.task].winner
+		won := c.OK() && a == p.book.task(a.task).winner
 		if c.Bool(&won); c.Reading() && won {
-			p.book.tasks[a.task].winner = a
+			p.book.task(a.task).winner = a
 		}
 	})
 	each(6, "decision", func(a *attempt) { codeWhy(c, &a.why, a.pending || a.gone) })
@@ -211,7 +248,7 @@ func (p *Phase) rebuild(c *snapshot.Codec, all []*attempt) {
 		c.Check(b.attempts[a.id] == nil, "names an attempt twice")
 		b.attempts[a.id] = a
 		b.adopted = b.adopted || a.adopted
-		t := &b.tasks[a.task]
+		t := b.task(a.task)
 		if a.isLive() {
 			live++
 			c.Check(p.tracks(a), "holds an attempt that its tracker does not have")
@@ -219,7 +256,7 @@ func (p *Phase) rebuild(c *snapshot.Codec, all []*attempt) {
 			c.Check(!t.over, "holds an attempt of a task that is over")
 			t.link(a)
 		} else {
-			t.remember(a)
+			b.remember(a)
 		}
 		switch {
 		case a.ended:
@@ -231,13 +268,12 @@ func (p *Phase) rebuild(c *snapshot.Codec, all []*attempt) {
 		p.occupy(a.machine, 1)
 	}
 	c.Check(live == p.tracker.Running(), "holds other attempts than its tracker")
-	for i := range b.tasks {
-		t := &b.tasks[i]
+	for i, t := range b.all {
 		known := p.tracker.Task(i)
 		if t.over {
 			b.over++
 		}
-		if t.givenUp {
+		if t.givenUp && !t.leaving {
 			b.news = append(b.news, i)
 		}
 		if t.resting {

@@ -204,6 +204,7 @@ func (exp *Experience) appendRunTimes(dst []runTime, most int, bySize bool) []ru
 type link struct {
 	experience *Experience
 	others     []runTime // run times of other phases, newest first; read before the phase has its own
+	own        bool      // the Experience is that of the phase alone
 	most       int       // the largest number of others
 	stride     int       // a power of 2; the phase adds the run times of tasks whose index is a multiple of it
 	published  tally     // trials of the phase that the Experience includes already
@@ -222,7 +223,8 @@ type tally struct {
 func newLink(c *Config) *link {
 	switch {
 	case c.Recent > 0 && c.Experience == nil:
-		return &link{experience: &Experience{config: ExperienceConfig{Keep: c.Recent}}, most: mostEntries, stride: 1}
+		own := &Experience{config: ExperienceConfig{Keep: c.Recent}}
+		return &link{experience: own, own: true, most: mostEntries, stride: 1}
 	case c.Recent > 0:
 		return &link{experience: c.Experience, most: mostEntries, stride: 1}
 	case c.Experience == nil:

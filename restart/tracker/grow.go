@@ -22,7 +22,7 @@ type rows struct {
 	ends ring[end]
 	// The number of tasks that have ended lately, and how many of them have finished.
 	ended, finished int
-	// For each row, the place of the end of its task among all ends.
+	// For each row, the place of the end of its task among all ends; none if its task has not finished.
 	endOf []int
 }
 
@@ -37,7 +37,7 @@ type end struct {
 func newRows(tasks int) *rows {
 	r := &rows{of: make(map[int]int32, tasks), indexes: make([]int, tasks), next: tasks, endOf: make([]int, tasks)}
 	for i := range tasks {
-		r.of[i], r.indexes[i] = int32(i), i
+		r.of[i], r.indexes[i], r.endOf[i] = int32(i), i, none
 	}
 	return r
 }
@@ -92,10 +92,10 @@ func (b *book) add(work float64, known bool) int {
 	if n := len(r.free); n > 0 {
 		row, r.free = r.free[n-1], r.free[:n-1]
 	} else {
-		b.tasks, r.indexes, r.endOf = append(b.tasks, taskState{}), append(r.indexes, 0), append(r.endOf, none)
+		b.tasks, r.indexes, r.endOf = append(b.tasks, taskState{}), append(r.indexes, 0), append(r.endOf, 0)
 	}
 	b.tasks[row] = newTask(work, known)
-	r.indexes[row], r.of[r.next] = r.next, row
+	r.indexes[row], r.endOf[row], r.of[r.next] = r.next, none, row
 	r.next++
 	b.enter(row)
 	return r.indexes[row]

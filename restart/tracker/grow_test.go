@@ -2,6 +2,7 @@ package tracker_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -62,13 +63,20 @@ func TestAGrowingPhaseThatForgetsNothingAnswersAsAFixedPhase(t *testing.T) {
 			require.Equal(t, i, two.Add(work[i]))
 		}
 		w := randomEvents{rng: rng, tracker: one, work: work, machines: config.Machines}
-		for range 300 {
+		for i := range 300 {
+			if i == 100 && seed%3 == 1 {
+				two = restored(t, two, growing)
+			}
+			if i == 100 && seed%3 == 2 {
+				one = restored(t, one, fixed)
+				w.tracker = one
+			}
 			e := w.next()
 			a, b := one.Apply(e), two.Apply(e)
 			if trials := one.Phase().Trials; trials.Won+trials.Lost > 0 {
 				break
 			}
-			require.Equal(t, a, b, "seed %d, %v: %v", seed, policy, e)
+			require.Equal(t, digits(t, a), digits(t, b), "seed %d, %v: %v", seed, policy, e)
 			compared++
 			if a.Action == restart.Copy {
 				copies++
@@ -77,6 +85,30 @@ func TestAGrowingPhaseThatForgetsNothingAnswersAsAFixedPhase(t *testing.T) {
 	}
 	t.Log(compared, "answers are equal,", copies, "of them copies")
 	assert.Greater(t, copies, 20)
+}
+
+// digits returns an answer with all its digits.
+func digits(t *testing.T, a tracker.Answer) string {
+	t.Helper()
+	text, err := json.Marshal(a)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// restored returns a tracker that is restored from a snapshot of tr, with its Experience restored, too.
+func restored(t *testing.T, tr *tracker.Tracker, c tracker.Config) *tracker.Tracker {
+	t.Helper()
+	if c.Experience != nil {
+		data, err := c.Experience.MarshalBinary()
+		require.NoError(t, err)
+		c.Experience = new(tracker.Experience)
+		require.NoError(t, c.Experience.UnmarshalBinary(data))
+	}
+	data, err := tr.MarshalBinary()
+	require.NoError(t, err)
+	again, err := tracker.Restore(c, data)
+	require.NoError(t, err)
+	return again
 }
 
 // randomEvents draws events of a phase.
@@ -230,7 +262,7 @@ func (s *stream) check(recent time.Duration) {
 
 // A growing phase knows its open tasks, counts the tasks that ended lately, and ignores events of forgotten tasks. The
 // waiting tasks have the same order as in a phase of a fixed number of tasks: of equal tasks, the older comes first. Its
-// journal replays to the same answers.
+// journal replays to the same answers, and it gives the same answers when it is restored.
 func TestAGrowingPhaseAddsAndForgetsTasks(t *testing.T) {
 	for seed := range cases(16, 200) {
 		names := []string{"", "mantri", "late", "hadoop", "dryad", "spark", "flink", "mapreduce"}
@@ -243,12 +275,20 @@ func TestAGrowingPhaseAddsAndForgetsTasks(t *testing.T) {
 			config.Policy, config.Limits = policy, asPublished(policy)
 		}
 		record := journal.NewRecorder(config)
-		config.OnEvent = record.OnEvent
+		twinConfig, twin := config, (*tracker.Tracker)(nil)
+		config.OnEvent = func(e tracker.Event, a tracker.Answer) {
+			record.OnEvent(e, a)
+			if twin != nil {
+				require.Equal(t, digits(t, a), digits(t, twin.Apply(e)), "the restored tracker gives another answer")
+			}
+		}
 		tr, err := tracker.New(config)
 		require.NoError(t, err)
 		s := stream{t: t, rng: rand.New(rand.NewPCG(seed, 62)), tracker: tr}
 		for i := range 1500 {
-			s.step()
+			if s.step(); i%150 == 0 {
+				twin = restored(t, tr, twinConfig)
+			}
 			if i%10 == 0 {
 				tr.Sweep(start.Add(s.now), func(tracker.Answer) {})
 				s.check(config.Recent)

@@ -15,6 +15,9 @@ type TaskInfo struct {
 	Finished bool
 	// GivenUp says that the host has given up the task; see [Tracker.GiveUp].
 	GivenUp bool
+	// Work is the size of the task's input, in the unit of Config.Work. If the size of this task is not known, it is the mean of
+	// the known sizes. 0 means that no sizes are known.
+	Work float64
 	// NoCopy and NoRestart say that the task must not be copied or restarted; see [Tracker.SetEligible].
 	NoCopy, NoRestart bool
 }
@@ -35,8 +38,12 @@ func (t *Tracker) Task(task int) TaskInfo {
 	if s == nil {
 		return TaskInfo{}
 	}
+	work := s.work
+	if !t.phase.forecast.sized {
+		work = 0
+	}
 	return TaskInfo{
-		Launched: int(s.launched), Waits: s.flags&waits != 0, Finished: s.flags&finished != 0, GivenUp: s.flags&givenUp != 0,
+		Work: work, Launched: int(s.launched), Waits: s.flags&waits != 0, Finished: s.flags&finished != 0, GivenUp: s.flags&givenUp != 0,
 		NoCopy: s.flags&noCopy != 0, NoRestart: s.flags&noRestart != 0,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
@@ -21,12 +22,10 @@ func (t *Tracker) AppendBinary(dst []byte) ([]byte, error) {
 	if t.phase.judge.policy == nil {
 		return dst, errors.New("restart/tracker: a Tracker that New did not make has no snapshot")
 	}
-	if t.phase.recent.grows() {
-		return dst, errors.New("restart/tracker: a phase that grows has no snapshot")
-	}
 	return snapshot.Append(dst, snapshot.Version, func(c *snapshot.Codec) {
 		policy := t.phase.judge.policy
 		h := header{policy: describe(policy), settings: describe(rules.Effective(policy)), config: t.config}
+		h.config.Tasks, h.first = len(t.phase.book.tasks), t.config.Tasks
 		h.code(c)
 		t.phase.code(c)
 	})
@@ -69,6 +68,9 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("restart/tracker: Restore: %w", err)
 	}
+	if h.config.Recent > 0 {
+		t.config.Tasks = h.first
+	}
 	t.phase.code(&in)
 	if describe(rules.Effective(h.config.Policy)) != h.settings {
 		t.policyBefore, t.phase.ranking = h.settings, ranking{}
@@ -100,6 +102,7 @@ type header struct {
 	policy   string // the text of the policy
 	settings string // the text of the policy with each zero field replaced by its default
 	config   Config
+	first    int                 // the number of tasks with which a growing phase began
 	present  [len(dataless)]bool // which of the parts in the list dataless the tracker had
 }
 
@@ -141,6 +144,18 @@ func (hd *header) code(c *snapshot.Codec) {
 		c.Field(10, "unit-times").Number(&config.UnitTimes.MinSamples, 1, snapshot.Any)
 		c.Amount(&config.UnitTimes.Floor)
 		c.All(&config.UnitTimes.FixedOverhead, &config.UnitTimes.KeepFirstWave)
+		if c.Has(11, "recent", true) {
+			c.Duration(&config.Recent)
+			c.Check(config.Recent >= 0, "has a negative time")
+		} else {
+			config.Recent = 0
+		}
+		switch {
+		case config.Recent > 0:
+			c.Field(firstTasks, "first-tasks").Number(&hd.first, 0, maxTasks)
+		case c.Has(firstTasks, "first-tasks", false):
+			c.Check(false, "is of a growing phase, and field 4.11 (config.recent) is missing")
+		}
 	})
 	c.Field(5, "parts")
 	for i := range dataless {
@@ -148,6 +163,9 @@ func (hd *header) code(c *snapshot.Codec) {
 		c.Bool(&hd.present[i])
 	}
 }
+
+// firstTasks is the number of the field of a growing phase alone.
+const firstTasks = 30
 
 // settle sets the policy of a restored tracker. It returns an error if the host has given another policy, or not all
 // parts that the tracker had.
@@ -189,10 +207,10 @@ func (x *phase) code(c *snapshot.Codec) {
 	c.Field(7, "last-change").Duration(&b.lastChange)
 	c.Check(b.lastChange >= 0 && b.lastChange <= b.now, "changed at a time before its first event or after its last")
 	c.Field(8, "slots").Number(&b.slots, 0, maxTasks)
-	c.Field(9, "started").Number(&b.started, 0, len(b.tasks))
+	c.Field(9, "started").Number(&b.started, 0, x.mostTasks())
 	c.Field(10, "ledger").Fields(func() { x.codeLedger(c) })
 	c.Field(11, "fleet").Fields(func() { x.fleet.code(c, num.Add(b.now, x.forecast.interval)) })
-	c.Field(12, "peers").Fields(func() { x.peers.code(c, len(b.tasks)) })
+	c.Field(12, "peers").Fields(func() { x.peers.code(c, x.mostTasks()) })
 	c.Field(13, "forecast").Fields(func() { x.codeForecast(c) })
 	c.Field(14, "histories").Fields(func() { x.codeHistories(c) })
 	c.Field(15, "attempts").Fields(func() { x.codeAttempts(c) })
@@ -206,6 +224,150 @@ func (x *phase) code(c *snapshot.Codec) {
 		x.trials.code(c.Field(21, "trials"), b.histories)
 	}
 	x.ranking.code(c.Field(22, "ranking"), len(b.tasks))
+	if c.Has(23, "sized", true) {
+		c.Bool(&x.forecast.sized)
+	} else { // all works are 1 if no work is known
+		x.forecast.sized = slices.ContainsFunc(b.tasks, func(s taskState) bool { return s.work != 1 })
+	}
+	if x.recent.grows() {
+		c.Field(24, "growth").Fields(func() { x.codeGrowth(c) })
+	}
+}
+
+// mostTasks returns the largest number of tasks of which something may have been counted.
+func (x *phase) mostTasks() int {
+	if x.recent.grows() {
+		return maxTasks
+	}
+	return len(x.book.tasks)
+}
+
+// codeGrowth encodes or decodes the tasks of a growing phase and what it is to forget.
+func (x *phase) codeGrowth(c *snapshot.Codec) {
+	b, r := &x.book, x.book.rows
+	c.Field(1, "next").Number(&r.next, 0, maxTasks)
+	indexes := slices.Clone(r.indexes)
+	for row := range b.tasks {
+		if b.tasks[row].flags&forgotten != 0 {
+			indexes[row] = none
+		}
+	}
+	if snapshot.List(c.Field(2, "indexes"), &indexes, func(index *int) { c.Number(index, none, r.next-1) }); !c.Writes() {
+		r.indexes = indexes
+	}
+	free := slices.Clone(r.free)
+	for row := range b.tasks { // a decoding has no forgotten task in the heap of waiting tasks
+		if s := &b.tasks[row]; s.flags&(forgotten|queued) == forgotten|queued {
+			free = append(free, int32(row))
+		}
+	}
+	if snapshot.List(c.Field(3, "free"), &free, func(row *int32) { c.Index(row, len(b.tasks)) }); !c.Writes() {
+		r.free = free
+	}
+	last := noTime
+	r.ends.code(c.Field(4, "ends"), func(e *end) {
+		c.Duration(&e.at)
+		c.All(&e.finished, &e.void)
+		c.Check(e.at >= last && e.at <= b.now && (e.finished || !e.void), "holds ends that are out of order")
+		last = e.at
+	})
+	c.Field(5, "end of each task")
+	if !c.Writes() {
+		r.endOf = make([]int, len(b.tasks))
+	}
+	for i := range r.endOf {
+		place := none
+		if r.endOf[i] != none {
+			place = max(r.endOf[i]-r.ends.first, none)
+		}
+		c.Number(&place, none, r.ends.n-1)
+		if !c.Writes() {
+			r.endOf[i] = place
+		}
+	}
+	x.recent.learnt.code(c.Field(6, "learnt"), func(l *learnt) {
+		c.Duration(&l.at)
+		c.Index(&l.sample, anyIndex)
+		c.Bool(&l.success)
+		c.Index(&l.machine, len(x.fleet.machines))
+		c.Amount(&l.figures.seconds)
+		c.Real(&l.figures.perUnit)
+		c.Amount(&l.figures.work)
+	})
+	if x.link.own {
+		c.Field(7, "experience").Part(x.link.experience)
+	}
+	if c.Reading() {
+		x.completeGrowth(c)
+	}
+}
+
+// completeGrowth computes the rest of what a growing phase has, and rejects fields that contradict each other.
+func (x *phase) completeGrowth(c *snapshot.Codec) {
+	b, r := &x.book, x.book.rows
+	c.Check(len(r.indexes) == len(b.tasks), "has other tasks than rows")
+	if !c.OK() {
+		return
+	}
+	r.ended, r.finished = 0, 0
+	for i := range r.ends.n {
+		if e := r.ends.at(i); !e.void {
+			r.ended++
+			if e.finished {
+				r.finished++
+			}
+		}
+	}
+	r.of = make(map[int]int32, len(b.tasks))
+	ends, used := map[int]bool{}, make([]bool, len(b.histories))
+	for row, index := range r.indexes {
+		s := &b.tasks[row]
+		if s.history != none {
+			c.Check(!used[s.history], "has two tasks of one history")
+			used[s.history] = true
+		}
+		if index == none {
+			c.Check(s.flags == 0 && s.newest == none && s.history == none, "has a task in a free row")
+			s.flags = forgotten
+			continue
+		}
+		r.of[index] = int32(row)
+		if at := r.endOf[row]; s.flags&finished != 0 && at >= 0 {
+			e := r.ends.at(at)
+			c.Check(e.finished && !e.void && !ends[at], "has a task that has finished without an end")
+			ends[at] = true
+		}
+	}
+	for _, row := range r.free {
+		c.Check(row != none && r.indexes[row] == none, "has a task in a free row")
+	}
+	c.Check(len(r.of)+len(r.free) == len(b.tasks), "has an index twice, or a free row twice")
+	r.histories = nil
+	for i := range used {
+		if !used[i] {
+			r.histories = append(r.histories, int32(i))
+		}
+	}
+	learnt := make([]int32, len(x.fleet.machines))
+	for i := range x.recent.learnt.n {
+		if l := x.recent.learnt.at(i); l.success && l.machine != none {
+			learnt[l.machine]++
+		}
+	}
+	for i := range learnt {
+		c.Check(learnt[i] <= x.fleet.machines[i].suspicion.ended, "has learnt from more attempts than have ended")
+	}
+}
+
+// code encodes or decodes a ring.
+func (r *ring[T]) code(c *snapshot.Codec, item func(*T)) {
+	list := make([]T, r.n)
+	for i := range list {
+		list[i] = *r.at(i)
+	}
+	if snapshot.List(c, &list, item); !c.Writes() {
+		*r = ring[T]{list: list, n: len(list)}
+	}
 }
 
 // codeLedger encodes or decodes the ledger, and the numbers of the ledger that other parts count. The number of a
@@ -354,7 +516,7 @@ func (x *phase) codeForecast(c *snapshot.Codec) {
 		others = &x.link.others
 	}
 	snapshot.List(c.Field(16, "run-times-of-others"), others, func(t *runTime) { t.code(c) })
-	c.Check(len(*others) <= mostOthers, "holds too many run times of other phases")
+	c.Check(x.link == nil || len(*others) <= x.link.most, "holds too many run times of other phases")
 }
 
 // code encodes or decodes a run time.
@@ -437,7 +599,7 @@ func (x *phase) codeTasks(c *snapshot.Codec) {
 	b := &x.book
 	snapshot.Each(c.Field(1, "work"), b.tasks, func(s *taskState) { c.Amount(&s.work) })
 	snapshot.Each(c.Field(2, "flags"), b.tasks, func(s *taskState) {
-		flags := int(s.flags &^ (queued | cloning)) // the method complete computes these two flags after a decoding
+		flags := int(s.flags &^ (queued | cloning | forgotten)) // these three flags are computed after a decoding
 		c.Number(&flags, 0, int(knownWork<<1-1))
 		if !c.Writes() { // encoding must not change the task
 			s.flags = taskFlags(flags)

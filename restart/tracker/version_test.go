@@ -46,6 +46,11 @@ func saved(t testing.TB, c tracker.Config) *tracker.Tracker {
 	tr.Leave(at(12), 2, at(60))
 	tr.Start(at(12), 6, -1)
 	tr.Submit(at(12), 7, 1)
+	if c.Recent > 0 {
+		tr.Forget(0)
+		tr.Forget(8)
+		tr.Add(2)
+	}
 	tr.Sweep(at(13), func(tracker.Answer) {})
 	for range 3 {
 		if a := tr.Next(at(14), 1); a.Action == restart.Start || a.Action == restart.Copy {
@@ -64,6 +69,7 @@ func savedPhases() map[string]tracker.Config {
 		"phase-parts": all,
 		"phase-late":  {Policy: rules.LATE{}, Limits: published},
 		"phase-flink": {Policy: rules.Flink{Ratio: .1}, Stream: true},
+		"phase-grows": {Policy: rules.Spark{Quantile: .1}, Recent: time.Minute},
 	}
 }
 
