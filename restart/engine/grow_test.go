@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -208,7 +209,8 @@ func tenSlots(tb testing.TB, n int) *engine.Machines {
 	return m
 }
 
-// Jobs come all the time, and end in random order. The memory of the phase does not grow after the first tenth of the jobs. If
+// Jobs come all the time, and end in random order. The second half of the jobs needs no more memory than the
+// first, within a twentieth. If
 // STRAGGLER_LIVES is set, a million jobs come, ten thousand of which are open at once.
 func TestAStreamOfJobsTakesTheMemoryOfItsOpenJobs(t *testing.T) {
 	all, open, machines := 20_000, 1000, 10
@@ -224,13 +226,21 @@ func TestAStreamOfJobsTakesTheMemoryOfItsOpenJobs(t *testing.T) {
 			j.round(open)
 			j.phase.TakeJournal()
 		}
-		heaps = append(heaps, heapNow())
+		least := uint64(math.MaxUint64) // of 30 rounds, since the heap also has the lists of the simulated engine
+		for range 30 {
+			j.round(open)
+			j.phase.TakeJournal()
+			least = min(least, heapNow())
+		}
+		heaps = append(heaps, least)
 	}
 	t.Logf("%d jobs, heap in MB after each tenth: %.1f", j.added, mega(heaps))
 	t.Logf("longest call %v, %d late cancels, %v", j.slowest, j.zombies, j.phase.Ledger())
-	for _, heap := range heaps[1:] {
-		assert.Less(t, float64(heap), 1.05*float64(heaps[0]))
+	first, last := 0., 0. // a single tenth may need a fifth more or less than another
+	for i := range 5 {
+		first, last = first+float64(heaps[i]), last+float64(heaps[5+i])
 	}
+	assert.Less(t, last, 1.05*first, "the second half of the jobs needs more memory than the first")
 	assert.Positive(t, j.zombies, "no attempt of a forgotten task was shown")
 	l := j.phase.Ledger()
 	for name, n := range map[string]int{"copies": l.Copies, "won": l.Won, "failed": l.Failed} {
