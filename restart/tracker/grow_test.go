@@ -385,3 +385,34 @@ func TestAGrowingPhaseDoesNotGrowForEver(t *testing.T) {
 		assert.InDelta(t, 90+60*20, facts.Tasks, 2, name)
 	}
 }
+
+// What a growing phase has learnt from an attempt is forgotten when the attempt has ended longer than Recent ago, or when
+// 4096 others have ended since.
+func TestAGrowingPhaseForgetsWhatIsOld(t *testing.T) {
+	tr, err := tracker.New(tracker.Config{Recent: time.Minute, Slots: 10, Interval: time.Second, Policy: restart.Mantri{}})
+	require.NoError(t, err)
+	now := start
+	end := func(takes time.Duration) {
+		task := tr.Add(-1)
+		tr.Start(now, task, 0)
+		now = now.Add(takes)
+		tr.Finish(now, task, 0)
+		tr.Forget(task)
+	}
+	for range 20 {
+		end(time.Second)
+	}
+	tr.Sweep(start.Add(time.Minute), nil)
+	assert.InDelta(t, 1, tr.UnitTimes().Mean(), 1e-9)
+	assert.Equal(t, 20, tr.Phase().Finished)
+	tr.Sweep(start.Add(81*time.Second), nil)
+	assert.False(t, tr.UnitTimes().Known())
+	assert.Zero(t, tr.Phase().Finished)
+	now = start.Add(100 * time.Second)
+	for range 5000 {
+		end(time.Millisecond)
+	}
+	tr.Sweep(now, nil)
+	assert.InDelta(t, 4096, tr.UnitTimes().Samples(), 1)
+	assert.Equal(t, 5000, tr.Phase().Finished)
+}
