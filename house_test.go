@@ -37,7 +37,7 @@ func isHelper(dir string) bool { return strings.HasSuffix(dir, "test") }
 // doors are the directories of the packages that run what the rooms decide. They need only the standard library, so they lie
 // in the library's module. They have clocks, goroutines and processes, so they are no part of the library.
 var doors = []string{
-	"restart/engine/live", "restart/engine/pool", "restart/engine/queue", "restart/engine/slurm",
+	"internal/servers", "restart/engine/live", "restart/engine/pool", "restart/engine/slurm",
 	"restart/hedge/hedged", "restart/hedge/hedgehttp",
 }
 
