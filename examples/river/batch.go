@@ -4,18 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
-	"os/exec"
 	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
-
-	"github.com/straggler-go/straggler/restart/engine/queue"
-	"github.com/straggler-go/straggler/restart/engine/riverqueue"
 )
 
 const (
@@ -28,22 +22,25 @@ const (
 
 // run runs a batch under a rule. It returns the time until the last result, and the number of tasks without one.
 func (st *stage) run(ctx context.Context, s scenario, rule string, seed uint64) (seconds float64, lost int, err error) {
+	schema := rule
+	if rule == "naive" {
+		schema = plain
+	}
 	// Nothing of an earlier batch is known: neither run times nor slow workers.
-	if _, err := st.pool.Exec(ctx, `TRUNCATE demo_result, river_job, straggler_job, straggler_batch, straggler_attempt,
-		straggler_state, straggler_knowledge`); err != nil {
+	clear := "TRUNCATE demo_result, " + schema + ".river_job"
+	if schema == plugin {
+		clear += `, plugin.straggler_end, plugin.straggler_kind; ` + depose
+	}
+	if _, err := st.pool.Exec(ctx, clear, pgx.QueryExecModeSimpleProtocol); err != nil {
 		return 0, 0, err
 	}
-	st.batches++
+	time.Sleep(time.Second)
 	began := time.Now()
 	batch, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	troubled := make(chan struct{})
 	go func() { defer close(troubled); st.trouble(batch, s) }()
-	if rule == "straggler" {
-		err = st.straggler(batch, s, seed, fmt.Sprint(s.name, "-", st.batches))
-	} else {
-		err = st.river(batch, s, seed, rule == "naive")
-	}
+	err = st.river(batch, s, seed, rule, schema)
 	seconds = time.Since(began).Seconds()
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil
@@ -55,19 +52,19 @@ func (st *stage) run(ctx context.Context, s scenario, rule string, seed uint64) 
 		return 0, 0, e
 	}
 	if err == nil {
-		err = st.calm(ctx)
+		err = st.calm(ctx, schema)
 	}
 	return seconds, s.tasks - results, err
 }
 
 // calm cancels the jobs that are left, and waits until none runs.
-func (st *stage) calm(ctx context.Context) error {
-	client, err := river.NewClient(riverpgxv5.New(st.pool), &river.Config{Logger: quiet})
+func (st *stage) calm(ctx context.Context, schema string) error {
+	client, err := river.NewClient(riverpgxv5.New(st.pool), &river.Config{Logger: quiet, Schema: schema})
 	if err != nil {
 		return err
 	}
 	for range 200 {
-		rows, err := st.pool.Query(ctx, `SELECT id FROM river_job WHERE finalized_at IS NULL`)
+		rows, err := st.pool.Query(ctx, `SELECT id FROM `+schema+`.river_job WHERE finalized_at IS NULL`)
 		if err != nil {
 			return err
 		}
@@ -76,8 +73,8 @@ func (st *stage) calm(ctx context.Context) error {
 			return err
 		}
 		for _, id := range ids {
-			if _, err := client.JobCancel(ctx, id); err != nil {
-				return err
+			if _, err := client.JobCancel(ctx, id); err != nil && !errors.Is(err, river.ErrNotFound) {
+				return err // a copy is gone as soon as its job has ended
 			}
 		}
 		time.Sleep(naiveEvery)
@@ -92,9 +89,12 @@ func (s *scenario) jobs(seed uint64, began time.Time) (all []job) {
 	return all
 }
 
-// river runs a batch on plain River, with the naive rule or without.
-func (st *stage) river(ctx context.Context, s scenario, seed uint64, naive bool) error {
-	client, err := river.NewClient(riverpgxv5.New(st.pool), &river.Config{Logger: quiet})
+// depose ends the term of the coordinator, as if its process were killed and began again.
+const depose = `UPDATE plugin.straggler_lease SET holder = 'nobody', term = term + 1, until = now() + interval '500 ms'`
+
+// river runs a batch on the clients of a schema.
+func (st *stage) river(ctx context.Context, s scenario, seed uint64, rule, schema string) error {
+	client, err := river.NewClient(riverpgxv5.New(st.pool), &river.Config{Logger: quiet, Schema: schema})
 	if err != nil {
 		return err
 	}
@@ -105,6 +105,12 @@ func (st *stage) river(ctx context.Context, s scenario, seed uint64, naive bool)
 	}
 	if _, err := client.InsertMany(ctx, params); err != nil {
 		return err
+	}
+	if rule == plugin {
+		for _, at := range s.restarts {
+			kill := time.AfterFunc(at, func() { _, _ = st.pool.Exec(ctx, depose) })
+			defer kill.Stop()
+		}
 	}
 	for copied := map[int]bool{}; ; time.Sleep(naiveEvery) {
 		rows, err := st.pool.Query(ctx, `SELECT task, took FROM demo_result`)
@@ -127,7 +133,7 @@ func (st *stage) river(ctx context.Context, s scenario, seed uint64, naive bool)
 		down := slices.ContainsFunc(s.restarts, func(at time.Duration) bool {
 			return time.Since(began) >= at && time.Since(began) < at+restartTakes
 		})
-		if naive && !down {
+		if rule == "naive" && !down {
 			if err := st.naive(ctx, client, done, took, copied); err != nil {
 				return err
 			}
@@ -140,7 +146,7 @@ func (st *stage) naive(
 	ctx context.Context, client *river.Client[pgx.Tx], done map[int]bool, took []float64, copied map[int]bool,
 ) error {
 	rows, err := st.pool.Query(ctx, `SELECT id, args, state = 'running',
-		coalesce(extract(epoch FROM now() - attempted_at), 0)::float8 FROM river_job WHERE finalized_at IS NULL AND queue = 'default'`)
+		coalesce(extract(epoch FROM now() - attempted_at), 0)::float8 FROM plain.river_job WHERE finalized_at IS NULL`)
 	if err != nil {
 		return err
 	}
@@ -174,58 +180,4 @@ func (st *stage) naive(
 		}
 	}
 	return nil
-}
-
-// straggler runs a batch with package riverqueue. If the scenario kills the coordinator, it runs in a process of its own.
-func (st *stage) straggler(ctx context.Context, s scenario, seed uint64, batch string) error {
-	began := time.Now()
-	if s.restarts == nil {
-		return coordinate(ctx, st.queue, batch, s.name, seed)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	for i := 0; ; i++ {
-		c := exec.CommandContext(ctx, self, "-batch", batch, "-of", s.name, "-seed", fmt.Sprint(seed), "-url", st.url)
-		c.Stderr = os.Stderr
-		if err := c.Start(); err != nil {
-			return err
-		}
-		if i < len(s.restarts) {
-			time.AfterFunc(s.restarts[i]-time.Since(began), func() { _ = c.Process.Kill() })
-		}
-		if err := c.Wait(); err == nil || ctx.Err() != nil || i >= len(s.restarts) {
-			return errors.Join(err, ctx.Err())
-		}
-		time.Sleep(restartTakes)
-	}
-}
-
-// coordinate runs a batch of a scenario with package riverqueue, or goes on with it.
-func coordinate(ctx context.Context, q *riverqueue.Queue, batch, of string, seed uint64) error {
-	s := job{Scenario: of}.scenario()
-	var args []river.JobArgs
-	var works []float64
-	began := time.Now()
-	if s.restarts != nil {
-		began = time.Time{} // the same jobs, whichever process inserts them
-	}
-	for _, j := range s.jobs(seed, began) {
-		args, works = append(args, j), append(works, j.work())
-	}
-	jobs, err := riverqueue.Jobs(args...)
-	if err != nil {
-		return err
-	}
-	for i := range jobs {
-		if s.told {
-			jobs[i].Work = works[i]
-		}
-	}
-	_, err = q.Queue.Run(ctx, batch, jobs, queue.Options{
-		Silence: 2 * time.Second, Takeover: restartTakes, Log: quiet,
-		Kinds: map[string]queue.Kind{job{}.Kind(): {Copies: true, Timeout: s.timeout()}},
-	})
-	return err
 }

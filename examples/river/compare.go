@@ -16,7 +16,7 @@ import (
 )
 
 // rules are the columns of the table.
-var rules = []string{"plain", "naive", "straggler"}
+var rules = []string{plain, timeout, "naive", plugin}
 
 // triple is a run of a scenario under each rule, one after the other and with the same seed. The record has one in each
 // line, as JSON.
@@ -121,8 +121,8 @@ func compare(ctx context.Context, names string, runs, atOnce int, file string) e
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	fmt.Println("\n| scenario | runs | plain, s | naive / plain | straggler / plain | straggler / naive | no result after 90 s |")
-	fmt.Println("|---|---|---|---|---|---|---|")
+	fmt.Println("\n| scenario | runs | plain, s | timeout / plain | naive / plain | plugin / plain | plugin / naive | no result after 90 s |")
+	fmt.Println("|---|---|---|---|---|---|---|---|")
 	for _, s := range chosen {
 		fmt.Println(rec.row(s.name))
 	}
@@ -152,9 +152,9 @@ func (r *record) row(scenario string) string {
 			}
 		}
 	}
-	plain, naive, straggler := took["plain"], took["naive"], took["straggler"]
-	return fmt.Sprintf("| %s | %d | %.1f | %s | %s | %s | %d, %d, %d |", scenario, len(plain), mean(plain),
-		ratio(naive, plain), ratio(straggler, plain), ratio(straggler, naive), lost["plain"], lost["naive"], lost["straggler"])
+	return fmt.Sprintf("| %s | %d | %.1f | %s | %s | %s | %s | %d, %d, %d, %d |", scenario, len(took[plain]), mean(took[plain]),
+		ratio(took[timeout], took[plain]), ratio(took["naive"], took[plain]), ratio(took[plugin], took[plain]),
+		ratio(took[plugin], took["naive"]), lost[plain], lost[timeout], lost["naive"], lost[plugin])
 }
 
 func mean(all []float64) (m float64) {

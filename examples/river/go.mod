@@ -1,4 +1,4 @@
-// The comparison of package riverqueue with plain River and a naive rule, on a Postgres that it starts.
+// The comparison of package riverplugin with plain River and a naive rule, on a Postgres that it starts.
 module github.com/straggler-go/straggler/examples/river
 
 go 1.26.0
@@ -6,9 +6,7 @@ go 1.26.0
 replace (
 	github.com/straggler-go/straggler => ../../
 	github.com/straggler-go/straggler/examples => ../
-	github.com/straggler-go/straggler/restart/engine/asynqqueue => ../../restart/engine/asynqqueue
-	github.com/straggler-go/straggler/restart/engine/riverqueue => ../../restart/engine/riverqueue
-	github.com/straggler-go/straggler/restart/engine/sqlqueue => ../../restart/engine/sqlqueue
+	github.com/straggler-go/straggler/restart/engine/riverplugin => ../../restart/engine/riverplugin
 	github.com/straggler-go/straggler/restart/hedge/hedgefailsafe => ../../restart/hedge/hedgefailsafe
 	github.com/straggler-go/straggler/restart/hedge/hedgegrpc => ../../restart/hedge/hedgegrpc
 )
@@ -19,7 +17,7 @@ require (
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.2
 	github.com/straggler-go/straggler v0.1.0
 	github.com/straggler-go/straggler/examples v0.1.0
-	github.com/straggler-go/straggler/restart/engine/riverqueue v0.1.0
+	github.com/straggler-go/straggler/restart/engine/riverplugin v0.1.0
 	golang.org/x/sync v0.24.0
 )
 
@@ -27,17 +25,12 @@ require (
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
-	github.com/lib/pq v1.12.3 // indirect
 	github.com/riverqueue/river/riverdriver v0.51.2 // indirect
-	github.com/riverqueue/river/riverdriver/riverdatabasesql v0.51.2 // indirect
 	github.com/riverqueue/river/rivershared v0.51.2 // indirect
 	github.com/riverqueue/river/rivertype v0.51.2 // indirect
-	github.com/straggler-go/straggler/restart/engine/sqlqueue v0.1.0 // indirect
-	github.com/stretchr/testify v1.12.1 // indirect
 	github.com/tidwall/gjson v1.20.0 // indirect
 	github.com/tidwall/match v1.2.0 // indirect
 	github.com/tidwall/pretty v1.2.1 // indirect
 	github.com/tidwall/sjson v1.2.5 // indirect
-	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/text v0.43.0 // indirect
 )

@@ -9,49 +9,50 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
-	"github.com/straggler-go/straggler/restart/engine/queue/queuetest"
-	"github.com/straggler-go/straggler/restart/engine/riverqueue"
+	"github.com/straggler-go/straggler/internal/servers"
 )
 
 // stage is a Postgres with workers.
 type stage struct {
-	server  *queuetest.Server
+	server  *servers.Postgres
 	url     string
 	pool    *pgxpool.Pool
-	queue   *riverqueue.Queue
 	workers [workers]*exec.Cmd
-	batches int
 }
 
 // start returns a stage. The caller ends it, also after an error.
 func start(ctx context.Context) (st *stage, err error) {
 	st = &stage{}
-	if st.server, err = queuetest.StartPostgres(); err != nil {
+	if st.server, err = servers.StartPostgres(); err != nil {
 		return st, err
 	}
 	st.url = st.server.URL
 	if st.pool, err = pgxpool.New(ctx, st.url); err != nil {
 		return st, err
 	}
-	migrator, err := rivermigrate.New(riverpgxv5.New(st.pool), &rivermigrate.Config{Logger: quiet})
-	if err != nil {
-		return st, err
-	}
-	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
-		return st, err
-	}
-	if st.queue, err = riverqueue.Open(ctx, stdlib.OpenDBFromPool(st.pool), queueName); err != nil {
-		return st, err
+	for _, schema := range schemas {
+		if _, err := st.pool.Exec(ctx, "CREATE SCHEMA "+schema); err != nil {
+			return st, err
+		}
+		migrator, err := rivermigrate.New(riverpgxv5.New(st.pool), &rivermigrate.Config{Logger: quiet, Schema: schema})
+		if err != nil {
+			return st, err
+		}
+		if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+			return st, err
+		}
 	}
 	_, err = st.pool.Exec(ctx, `CREATE TABLE demo_result (task integer PRIMARY KEY, took double precision)`)
 	for i := 0; i < workers && err == nil; i++ {
 		err = st.work(i)
 	}
-	time.Sleep(time.Second) // until the workers are there
+	for there := 0; err == nil && there < workers; time.Sleep(naiveEvery) { // the first of them makes the table
+		_ = st.pool.QueryRow(ctx, `SELECT count(*) FROM plugin.straggler_client`).Scan(&there)
+		err = ctx.Err()
+	}
 	return st, err
 }
 

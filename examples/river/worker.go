@@ -2,48 +2,81 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
-	"github.com/straggler-go/straggler/restart/engine/queue"
+	"github.com/straggler-go/straggler/restart/engine/riverplugin"
 )
-
-const queueName = "demo"
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// work runs a worker: a client of River that takes jobs of the plain queue, and attempts of package riverqueue.
+// The schemas of River's tables. Each has its own clients.
+const (
+	plain   = "plain"   // River that lets a job run as long as it likes; the naive rule uses it as well
+	timeout = "timeout" // River that ends a job after 8 s, and rescues it after 10 s
+	plugin  = "plugin"  // River with the plugin
+)
+
+var schemas = []string{plain, timeout, plugin}
+
+// work runs a worker: a client of River for each schema.
 func work(ctx context.Context, url string, number int) error {
-	pool, q, err := open(ctx, url)
+	pool, err := pgxpool.New(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	jobs := river.NewWorkers()
-	river.AddWorker(jobs, &worker{pool: pool, last: number == workers-1})
-	config := &river.Config{
-		Workers: jobs, JobTimeout: -1, Logger: quiet, FetchPollInterval: slice, FetchCooldown: slice,
-		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: slots}},
-	}
-	w := queue.Worker{Name: fmt.Sprint("worker-", number), Slots: slots, Log: quiet}
-	if err := q.AddWorker(ctx, config, w); err != nil {
-		return err
-	}
-	client, err := river.NewClient(riverpgxv5.New(pool), config)
-	if err != nil {
-		return err
-	}
-	if err := client.Start(ctx); err != nil {
-		return err
+	for _, schema := range schemas {
+		jobs := river.NewWorkers()
+		river.AddWorker(jobs, &worker{pool: pool, last: number == workers-1})
+		config := &river.Config{
+			ID: fmt.Sprint("worker-", number), Schema: schema, Workers: jobs, JobTimeout: -1, Logger: quiet,
+			FetchPollInterval: slice, FetchCooldown: slice,
+			Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: slots}},
+		}
+		if schema == timeout {
+			config.JobTimeout, config.RescueStuckJobsAfter = 8*time.Second, 10*time.Second
+		}
+		var p *riverplugin.Plugin
+		if schema == plugin {
+			p, err = riverplugin.New(pool, riverplugin.Options{
+				Kinds: map[string]riverplugin.Kind{job{}.Kind(): {Copies: true, Work: told}}, Log: quiet,
+			})
+			if err != nil {
+				return err
+			}
+			config.Plugins = append(config.Plugins, p)
+		}
+		client, err := river.NewClient(riverpgxv5.New(pool), config)
+		if err != nil {
+			return err
+		}
+		if err := client.Start(ctx); err != nil {
+			return err
+		}
+		if p != nil {
+			go p.Run(ctx, client)
+		}
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// told returns the size of a job, if the scenario tells it.
+func told(args []byte) float64 {
+	var j job
+	if json.Unmarshal(args, &j) != nil || !j.scenario().told {
+		return 0
+	}
+	return j.work()
 }
 
 // worker runs the jobs of a scenario.
@@ -55,11 +88,8 @@ type worker struct {
 
 func (w *worker) Work(ctx context.Context, rj *river.Job[job]) error {
 	j, s, number := rj.Args, rj.Args.scenario(), rj.Attempt-1
-	if j.Copy {
+	if j.Copy || strings.Contains(string(rj.Metadata), "straggler") {
 		number += 100
-	}
-	if a, ours := queue.AttemptOf(ctx); ours {
-		number = a.Number
 	}
 	began := time.Now()
 	if began.Sub(j.Began) < s.outage {
@@ -84,7 +114,7 @@ func (w *worker) Work(ctx context.Context, rj *river.Job[job]) error {
 		}
 		if s.reports && !hangs && time.Since(reported) >= reportEvery {
 			reported = time.Now()
-			queue.Progress(ctx, time.Since(began).Seconds()/takes)
+			riverplugin.Progress(ctx, time.Since(began).Seconds()/takes)
 		}
 		pause := slice
 		if !hangs {

@@ -1,0 +1,327 @@
+package riverplugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/puddle/v2"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// attempt is an attempt that runs in this process: of a job in a named kind, or of a copy.
+type attempt struct {
+	row    int64 // the attempt's own row
+	number int   // the attempt of its own row
+	job    int64 // the row that the attempt may end: its own, or for a copy that of the original
+	of     int   // the attempt of that row
+	copied mark  // for a copy: what its metadata say
+	cancel context.CancelCauseFunc
+	share  atomic.Uint64 // the bits of the reported share of the work
+}
+
+// mark is what the metadata of a copy say under the key straggler.
+type mark struct {
+	Job     int64    `json:"job"`     // the original
+	Attempt int      `json:"attempt"` // the attempt of the original that the copy runs beside
+	Client  string   `json:"client"`  // the client of that attempt
+	Avoid   []string `json:"avoid,omitempty"`
+}
+
+func (a *attempt) isCopy() bool { return a.copied.Job != 0 }
+
+// name is the name of an attempt in a beat.
+func (a *attempt) name() string { return attemptName(a.row, a.number) }
+
+func attemptName(row int64, number int) string { return fmt.Sprintf("%d.%d", row, number) }
+
+// Causes of the end of an attempt's context.
+var (
+	// ErrOver is the cause if another attempt of the job has ended the job, or if the job was rescued from this attempt.
+	// CompleteTx returns it as well. Nothing that the attempt does afterwards changes the job.
+	ErrOver = errors.New("riverplugin: another attempt has ended this job")
+
+	errReturned = errors.New("riverplugin: the attempt has returned")
+)
+
+// attemptKey is the key of the attempt in the context of its handler.
+type attemptKey struct{}
+
+// Progress reports which share of its work a job has done, from 0 to 1. It may be called at any time from the handler,
+// with the handler's context. Then slow jobs are found sooner. Outside of a named kind it does nothing.
+func Progress(ctx context.Context, share float64) {
+	if a, is := ctx.Value(attemptKey{}).(*attempt); is && share >= 0 && share <= 1 {
+		a.share.Store(math.Float64bits(share))
+	}
+}
+
+// CompleteTx completes a job in a transaction, as river.JobCompleteTx does, which fails in named kinds. If another
+// attempt of the job has ended the job, it returns [ErrOver]: then roll the transaction back, and its effects with it.
+func CompleteTx[T river.JobArgs](ctx context.Context, tx pgx.Tx, job *river.Job[T]) (*river.Job[T], error) {
+	a, is := ctx.Value(attemptKey{}).(*attempt)
+	if !is {
+		return river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
+	}
+	client, err := river.ClientFromContextSafely[pgx.Tx](ctx)
+	if err != nil {
+		return nil, err
+	}
+	won, err := claim(ctx, tx, client.Schema(), a, true)
+	if err != nil {
+		return nil, err
+	}
+	if !won {
+		return nil, ErrOver
+	}
+	row := *job.JobRow
+	row.ID, row.State = a.job, rivertype.JobStateRunning
+	return river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, &river.Job[T]{JobRow: &row, Args: job.Args})
+}
+
+// claim reports whether the attempt may end its job: if the attempt of the job still runs, and nobody has claimed it. A
+// second claim of the same attempt is granted again.
+func claim(ctx context.Context, q querier, schema string, a *attempt, ok bool) (won bool, err error) {
+	by := int64(-1)
+	lock := ""
+	if _, is := q.(pgx.Tx); is {
+		lock = "FOR NO KEY UPDATE" // as in a rescue, the row of the job is locked before the claim
+	}
+	err = q.QueryRow(ctx, in(schema, `
+		INSERT INTO SCHEMA.straggler_end (job, attempt, by, ok, began)
+		SELECT id, attempt, $3::bigint, $4::boolean, attempted_at FROM SCHEMA.river_job WHERE id = $1 AND attempt = $2 AND state = 'running'
+		`+lock+` ON CONFLICT DO NOTHING RETURNING by`),
+		a.job, a.of, a.row, ok).Scan(&by)
+	if errors.Is(err, pgx.ErrNoRows) {
+		// A statement of its own: it sees a claim that the first waited for, which may be an earlier try of this attempt.
+		err = q.QueryRow(ctx, in(schema, `SELECT by FROM SCHEMA.straggler_end WHERE job = $1 AND attempt = $2`), a.job, a.of).Scan(&by)
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return by == a.row, err
+}
+
+// guarded is the state of a job's row while its handler runs. It makes River's JobCompleteTx fail: that function does not
+// ask whether another attempt has ended the job.
+const guarded rivertype.JobState = "running under riverplugin"
+
+// Work is the middleware of River around each attempt. In a named kind it lets only one attempt end a job.
+func (p *Plugin) Work(ctx context.Context, job *rivertype.JobRow, handle func(context.Context) error) (err error) {
+	p.busy.Add(1)
+	defer p.busy.Add(-1)
+	a, err := p.attemptOf(ctx, job)
+	switch {
+	case err != nil:
+		return err
+	case a == nil:
+		return handle(ctx)
+	}
+	closed := hidden()
+	if a.isCopy() {
+		if err, runs := p.admit(ctx, a, closed); !runs {
+			return err
+		}
+	}
+	if p.options.Shadow {
+		p.enter(a)
+		defer p.leave(a)
+		err = handle(ctx)
+		p.note(ctx, a, err == nil)
+		return err
+	}
+	ctx, a.cancel = context.WithCancelCause(ctx)
+	defer a.cancel(errReturned)
+	own := &apart{Context: ctx}
+	p.enter(a)
+	defer p.leave(a)
+	state, returned := job.State, false
+	job.State = guarded
+	defer func() {
+		job.State = state
+		if e, mine := p.end(ctx, a, own, returned && err == nil, closed); !mine {
+			if !returned {
+				recover()
+			}
+			err = e
+		}
+	}()
+	err = handle(context.WithValue(own, attemptKey{}, a))
+	returned = true
+	return err
+}
+
+// attemptOf returns the attempt of a row, or nil if its kind is only watched.
+func (p *Plugin) attemptOf(ctx context.Context, job *rivertype.JobRow) (*attempt, error) {
+	a := &attempt{row: job.ID, number: job.Attempt, job: job.ID, of: job.Attempt}
+	var of struct{ Straggler mark }
+	if json.Unmarshal(job.Metadata, &of) == nil && of.Straggler.Job != 0 {
+		a.job, a.of, a.copied = of.Straggler.Job, of.Straggler.Attempt, of.Straggler
+		if !p.ready(ctx) || p.stranger(ctx) {
+			return nil, river.JobSnooze(time.Second) // without Run this client can't tell what the copy may end
+		}
+		return a, nil
+	}
+	if _, named := p.options.of(job.Kind); !named || !p.ready(ctx) || p.stranger(ctx) {
+		return nil, nil
+	}
+	return a, nil
+}
+
+// bounce is how long a client that should not run a copy leaves it to the others.
+const bounce = 50 * time.Millisecond
+
+// admit reports whether a copy may run here and now. If not, it returns what the middleware returns.
+func (p *Plugin) admit(ctx context.Context, a *attempt, closed bool) (err error, runs bool) {
+	for _, name := range append(a.copied.Avoid, a.copied.Client) {
+		if name == p.name() {
+			p.pass(ctx, a, closed)
+			return silent(closed), false
+		}
+	}
+	var wanted bool
+	err = p.pool.QueryRow(ctx, p.in(`SELECT EXISTS (
+		SELECT FROM SCHEMA.river_job WHERE id = $1 AND attempt = $2 AND state = 'running'
+	)`), a.job, a.of).Scan(&wanted)
+	if err != nil || !wanted {
+		p.drop(ctx, a)
+		return silent(closed), false
+	}
+	return nil, true
+}
+
+// pass puts a copy back for another client, at the head of the queue. It waits a moment with the slot, so that this client
+// is not the first to take the copy again. If River may write to the row of the attempt, the copy gets another row.
+func (p *Plugin) pass(ctx context.Context, a *attempt, closed bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	p.pool.Exec(ctx, p.in(`
+		WITH passed AS (
+			UPDATE SCHEMA.river_job SET state = 'available', attempt = 0, scheduled_at = now() - interval '1 day',
+				id = CASE WHEN $2 THEN nextval(pg_get_serial_sequence('SCHEMA.river_job', 'id')) ELSE id END
+			WHERE id = $1 AND state = 'running' AND metadata ? 'straggler' RETURNING queue
+		)
+		SELECT `+tell+` FROM passed`), a.row, closed, *p.schema())
+	time.Sleep(bounce)
+}
+
+// end ends an attempt. If mine is set, the attempt has ended its own job, and River reports it as ever. Otherwise err
+// is what the middleware returns. Ok says that the handler has returned without an error. Closed says that River may
+// not see an error of type reports.
+func (p *Plugin) end(ctx context.Context, a *attempt, own *apart, ok, closed bool) (err error, mine bool) {
+	ctx = context.WithoutCancel(ctx)
+	if a.isCopy() && !ok {
+		p.drop(ctx, a) // a copy can only win
+		return silent(closed), false
+	}
+	won := false
+	claimed := p.persist(ctx, func(ctx context.Context) (err error) {
+		if a.isCopy() && closed {
+			won, err = p.complete(ctx, a, own)
+			return err
+		}
+		won, err = claim(ctx, p.pool, *p.schema(), a, ok)
+		return err
+	})
+	switch {
+	case claimed != nil:
+		p.options.Log.Error("riverplugin: the end of an attempt is lost", "job", a.job, "error", claimed)
+		return silent(closed), false
+	case won && !a.isCopy():
+		own.hand()
+		return nil, true
+	case won:
+		p.options.Log.Info("riverplugin: a copy was faster", "job", a.job, "client", p.name())
+		p.drop(ctx, a)
+		if closed {
+			return nil, false // complete has told the database
+		}
+		own.hand()
+		return success(a.job), false
+	}
+	p.drop(ctx, a)
+	if closed && !a.isCopy() {
+		p.hold(ctx, a)
+	}
+	return silent(closed), false
+}
+
+// persist calls f until it returns no error, however long the database is away: until then nobody knows whether the attempt
+// may end its job. It returns an error only if the pool is closed.
+func (p *Plugin) persist(ctx context.Context, f func(context.Context) error) (err error) {
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		try, cancel := context.WithTimeout(ctx, patience)
+		err = f(try)
+		if cancel(); err == nil || errors.Is(err, puddle.ErrClosedPool) {
+			return err
+		}
+		time.Sleep(pause)
+	}
+}
+
+// complete completes the job of a copy in a transaction, where River can't be told to do it.
+func (p *Plugin) complete(ctx context.Context, a *attempt, own *apart) (won bool, err error) {
+	added, err := json.Marshal(own.own)
+	if err != nil || own.own == nil {
+		added = []byte("{}")
+	}
+	err = pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
+		if won, err = claim(ctx, tx, *p.schema(), a, true); err != nil || !won {
+			return err
+		}
+		_, err = tx.Exec(ctx, p.in(`UPDATE SCHEMA.river_job
+			SET state = 'completed', finalized_at = now(), metadata = metadata || $2::jsonb WHERE id = $1 AND state = 'running'`),
+			a.job, string(added))
+		return err
+	})
+	return won, err
+}
+
+// drop removes the row of a copy. For other attempts it does nothing. If the row can't be removed now, the coordinator
+// removes it later.
+func (p *Plugin) drop(ctx context.Context, a *attempt) {
+	if a.isCopy() {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		p.pool.Exec(ctx, p.in(`DELETE FROM SCHEMA.river_job WHERE id = $1 AND metadata ? 'straggler'`), a.row)
+	}
+}
+
+// silent returns what the middleware returns for an attempt that has ended nothing. If River would not see that it should
+// report nothing, a success is best: the row is gone, or it does not run, and River writes only to rows that run.
+func silent(closed bool) error {
+	if closed {
+		return nil
+	}
+	return nothing()
+}
+
+// hold waits until no attempt of the job runs or will run soon. It is for an attempt that has lost its job where River can't be told to
+// report nothing: River would end the row on behalf of the attempt that runs now.
+func (p *Plugin) hold(ctx context.Context, a *attempt) {
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		var runs bool
+		try, cancel := context.WithTimeout(ctx, patience)
+		err := p.pool.QueryRow(try, p.in(`SELECT EXISTS (
+			SELECT FROM SCHEMA.river_job
+			WHERE id = $1 AND finalized_at IS NULL AND (state IN ('running', 'available') OR scheduled_at < now() + interval '10 s')
+		)`), a.job).Scan(&runs)
+		if cancel(); err == nil && !runs || errors.Is(err, puddle.ErrClosedPool) {
+			return
+		}
+		time.Sleep(pause)
+	}
+}
+
+// note records the end of an attempt in the shadow mode, where nothing depends on it.
+func (p *Plugin) note(ctx context.Context, a *attempt, ok bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	claim(ctx, p.pool, *p.schema(), a, ok)
+}

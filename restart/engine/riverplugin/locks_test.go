@@ -1,0 +1,171 @@
+package riverplugin_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart/engine/riverplugin"
+)
+
+// A transaction with CompleteTx stays open, as that of a client that was lost. A rescue of its job does not wait for it, and
+// neither does a rescue that the database refuses stop others. The job is as the transaction says.
+func TestARescueWaitsForNoTransaction(t *testing.T) {
+	pool := database(t)
+	held, commit := make(chan int64), make(chan struct{})
+	n := start(t, pool, "a", setup{options: riverplugin.Options{Kinds: map[string]riverplugin.Kind{"work": {}}, Log: quiet}},
+		func(ctx context.Context, _ string, job *river.Job[work]) error {
+			if job.Args.Name == "waits" {
+				held <- job.ID
+				<-commit
+				return nil
+			}
+			return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+				_, err := riverplugin.CompleteTx(ctx, tx, job)
+				held <- job.ID
+				<-commit
+				return err
+			})
+		})
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	id := insert(t, n, work{Name: "completes"}, nil)
+	<-held
+	assert.NoError(t, n.plugin.Rescue(ctx, id))
+	refused := insert(t, n, work{Name: "waits"}, &river.InsertOpts{Metadata: []byte(`{"river:rescue_count": "no number"}`)})
+	<-held
+	assert.NoError(t, n.plugin.Rescue(ctx, refused))
+	close(commit)
+	assert.Equal(t, []string{"", ""}, outputs(t, n, id, refused))
+	assert.Equal(t, 2, rows(t, pool, "river_job WHERE state = 'completed' AND attempt = 1 AND errors IS NULL"))
+}
+
+// The answer to a claim is lost. The attempt claims again while the first claim commits, and wins.
+func TestAClaimIsRepeated(t *testing.T) {
+	pool := database(t)
+	end := make(chan struct{})
+	n := start(t, pool, "a", setup{options: riverplugin.Options{Kinds: map[string]riverplugin.Kind{"other": {}}, Log: quiet}},
+		func(context.Context, string, *river.Job[work]) error { <-end; return nil })
+	defer close(end)
+	id := insert(t, n, work{}, nil)
+	require.Eventually(t, func() bool { return rows(t, pool, "river_job WHERE state = 'running'") == 1 }, 10*time.Second, 10*time.Millisecond)
+	tx, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "INSERT INTO straggler_end (job, attempt, by, ok) VALUES ($1, 1, $1, true)", id)
+	require.NoError(t, err)
+	time.AfterFunc(time.Second/2, func() { _ = tx.Commit(context.Background()) })
+	won, err := n.plugin.Claim(t.Context(), id, 1)
+	assert.NoError(t, err)
+	assert.True(t, won)
+}
+
+// Two clients share a plugin by mistake. The jobs of the client without Run end as with River alone, in their own schema.
+func TestASecondClientOfAPlugin(t *testing.T) {
+	pool := database(t)
+	log := &lines{}
+	handle := func(context.Context, string, *river.Job[work]) error { return nil }
+	a := start(t, pool, "a", setup{options: riverplugin.Options{Kinds: map[string]riverplugin.Kind{"work": {}}, Log: log.log()}}, handle)
+	b := start(t, pool, "b", setup{plain: true, change: func(c *river.Config) {
+		c.Schema, c.Plugins = migrated(t, pool, "other"), append(c.Plugins, a.plugin)
+	}}, handle)
+	id := insert(t, b, work{}, nil)
+	assert.Eventually(t, func() bool { return rows(t, pool, "other.river_job WHERE id = $1 AND state = 'completed'", id) == 1 },
+		10*time.Second, 10*time.Millisecond)
+	a.plugin.Run(t.Context(), b.Client)
+	assert.Equal(t, 1, log.count("a second client has the same Plugin"))
+	assert.Equal(t, 1, log.count("Plugin.Run was called again"))
+}
+
+// migrated creates a schema with River's tables.
+func migrated(t *testing.T, pool *pgxpool.Pool, schema string) string {
+	_, err := pool.Exec(t.Context(), "CREATE SCHEMA "+schema)
+	require.NoError(t, err)
+	migrator, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Logger: quiet, Schema: schema})
+	require.NoError(t, err)
+	_, err = migrator.Migrate(t.Context(), rivermigrate.DirectionUp, nil)
+	require.NoError(t, err)
+	return schema
+}
+
+// The functions of the pool that prepare a connection prepare the plugin's own, too.
+func TestThePoolPreparesConnections(t *testing.T) {
+	pool := database(t)
+	migrated(t, pool, "chosen")
+	c := pool.Config()
+	user := c.ConnConfig.User
+	c.ConnConfig.User = "nobody"
+	c.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error { c.User = user; return nil }
+	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "SET search_path = chosen")
+		return err
+	}
+	prepared, err := pgxpool.NewWithConfig(t.Context(), c)
+	require.NoError(t, err)
+	t.Cleanup(prepared.Close)
+	n := start(t, prepared, "a", setup{options: riverplugin.Options{Log: quiet}}, obeys)
+	assert.Equal(t, []string{"text"}, outputs(t, n, insert(t, n, work{Name: "output"}, nil)))
+	assert.Equal(t, 1, rows(t, pool, "chosen.straggler_end"))
+}
+
+// All clients were away for longer than an hour. A job of a client that does not come back is rescued.
+func TestARescueAfterHours(t *testing.T) {
+	pool := database(t)
+	start(t, pool, "first", setup{options: riverplugin.Options{Log: quiet}}, obeys).stop()
+	_, err := pool.Exec(t.Context(), `INSERT INTO straggler_client (client, seen, busy, slots, running)
+		SELECT c, now() - interval '2 hours', 1, 1, '{}' FROM unnest(ARRAY['dead', 'idle']) c`)
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `INSERT INTO river_job (args, kind, max_attempts, state, attempt, attempted_at, attempted_by)
+		VALUES ('{}', 'work', 2, 'running', 1, now() - interval '2 hours', '{dead}')`)
+	require.NoError(t, err)
+	start(t, pool, "a", setup{options: riverplugin.Options{Log: quiet}}, obeys)
+	assert.Eventually(t, func() bool { return rows(t, pool, "river_job WHERE state = 'completed' AND attempt = 2") == 1 },
+		20*time.Second, 100*time.Millisecond)
+	assert.Zero(t, rows(t, pool, "straggler_client WHERE client = 'idle'"))
+}
+
+// A transaction pooler allows no prepared statements. The plugin's statements do without, as the pool says.
+func TestAPoolWithoutPreparedStatements(t *testing.T) {
+	for name, mode := range map[string]pgx.QueryExecMode{"exec": pgx.QueryExecModeExec, "simple": pgx.QueryExecModeSimpleProtocol} {
+		t.Run(name, func(t *testing.T) {
+			c := database(t).Config()
+			c.ConnConfig.DefaultQueryExecMode = mode
+			pool, err := pgxpool.NewWithConfig(t.Context(), c)
+			require.NoError(t, err)
+			t.Cleanup(pool.Close)
+			log, begun := &lines{}, make(chan int64, 3)
+			s := setup{options: riverplugin.Options{Log: log.log(), Kinds: map[string]riverplugin.Kind{"work": {}}}}
+			handle := func(ctx context.Context, name string, job *river.Job[work]) error {
+				begun <- job.ID
+				if job.Args.Name == "rescued" && job.Attempt == 1 || name == "a" {
+					<-ctx.Done()
+					return ctx.Err()
+				}
+				return river.RecordOutput(ctx, name)
+			}
+			a := start(t, pool, "a", s, handle)
+			id := insert(t, a, work{Name: "copied"}, nil)
+			<-begun
+			start(t, pool, "b", s, handle)
+			made, err := a.plugin.Copy(t.Context(), id)
+			assert.NoError(t, err)
+			assert.NotZero(t, made)
+			assert.Equal(t, []string{"b"}, outputs(t, a, id))
+			assert.Eventually(t, func() bool { return rows(t, pool, "straggler_client WHERE client = 'a' AND running = '{}'") == 1 },
+				10*time.Second, 10*time.Millisecond, "the original is ended")
+			<-begun // the copy
+			id = insert(t, a, work{Name: "rescued"}, &river.InsertOpts{MaxAttempts: 1})
+			<-begun
+			assert.NoError(t, a.plugin.Rescue(t.Context(), id))
+			assert.Contains(t, outputs(t, a, id)[0], "straggler: rescued")
+			assert.Zero(t, log.count("level=WARN msg=\"riverplugin: a turn of the coordinator failed")+log.count("level=ERROR"), log.text.String())
+		})
+	}
+}

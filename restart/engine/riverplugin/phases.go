@@ -1,0 +1,364 @@
+package riverplugin
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
+)
+
+// kind is a kind of jobs, and its phase. Each running job is a task of the phase.
+type kind struct {
+	Kind
+	name   string
+	phase  *engine.Phase
+	known  *tracker.Experience
+	tasks  map[int64]*task // by the ids of the jobs
+	jobs   map[int]*task   // by the numbers of the tasks
+	list   []engine.Attempt
+	unable []engine.Attempt  // copies that could not be made, for the next poll
+	unwant map[int64]bool    // rows of copies that the phase has cancelled
+	forget []int             // tasks that are over when they are added
+	fresh  int               // jobs learnt from since the last poll
+	learnt map[job]time.Time // attempts that had ended when they were first seen
+}
+
+// task is a job that runs, or that ran and may run again.
+type task struct {
+	number  int
+	job     int64
+	attempt int              // the attempt of the job that was seen last
+	over    bool             // the phase knows that this attempt has ended
+	copies  map[string]int64 // the rows of its copies, by their names in the phase
+}
+
+// These numbers are choices.
+const (
+	// A job is rescued when it has run for this number of times the longest known run time of its kind.
+	ageTimes = 4
+	// An ended job counts for the phase of its kind for this time.
+	recent = 10 * time.Minute
+	// So many jobs of a kind that began and ended between two looks are learnt from, each look.
+	mostLearnt = 8
+	// No copies are made for this time after a client without the plugin was seen.
+	strangeFor = 5 * time.Minute
+)
+
+// kindOf returns the kind of a name. It makes the phase of the kind when the first of its jobs is seen.
+func (c *coordinator) kindOf(name string) *kind {
+	if k := c.kinds[name]; k != nil {
+		return k
+	}
+	choice, _ := c.p.options.of(name)
+	k := &kind{
+		Kind: choice, name: name, known: c.stored[name], tasks: map[int64]*task{}, jobs: map[int]*task{},
+		unwant: map[int64]bool{}, learnt: map[job]time.Time{},
+	}
+	if k.known == nil {
+		k.known = new(tracker.Experience)
+	}
+	config := engine.Config{
+		Recent: recent, EngineRetries: true, Stream: true, Interval: c.p.options.Interval,
+		Machines: c.machines, Experience: k.known, Patience: ageTimes, Limits: restart.Limits{Restarts: restart.Off},
+	}
+	if !choice.Copies {
+		config.Policy = restart.Never{}
+	}
+	if c.p.options.Shadow {
+		config.Shadow = func(int, restart.Decision) { c.shadow[name+": copies"]++ }
+	}
+	var err error
+	if k.phase, err = engine.New(config); err != nil {
+		panic(fmt.Sprintf("riverplugin: %v", err)) // the configuration is the plugin's own
+	}
+	c.kinds[name] = k
+	return k
+}
+
+// jobName is the name of a job's attempt in the phase. The phase's own names do not begin with a letter.
+func jobName(j job) string { return fmt.Sprintf("job %d.%d", j.id, j.attempt) }
+
+// tell tells the phases of the kinds what a look has shown, and collects what they ask for.
+func (c *coordinator) tell(v *view, todo *orders) {
+	active := false
+	for _, id := range slices.Sorted(maps.Keys(v.rows)) {
+		r := v.rows[id]
+		switch _, named := c.p.options.of(r.kind); {
+		case !named || r.copied.Job != 0:
+		case r.runs() && !r.known:
+			c.meet(v, place{r.queue, r.client})
+		case r.runs():
+			active = true
+			k := c.kindOf(r.kind)
+			k.running(c, v, r, todo)
+		}
+	}
+	c.active.Store(active)
+	for j, e := range v.ends {
+		if _, named := c.p.options.of(e.kind); named && e.by == j.id && e.ok && e.ended.After(c.from) {
+			c.kindOf(e.kind).learn(j, e)
+		}
+	}
+	idle := 0
+	for name, cl := range v.clients {
+		if !v.waiting && !c.lost[name] && !cl.gone() {
+			idle += max(cl.slots-cl.busy, 0)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.kinds)) {
+		c.poll(v, c.kinds[name], idle, todo)
+	}
+}
+
+// place is a client at a queue.
+type place struct{ queue, client string }
+
+// meet notes a client without the plugin. Its jobs are never touched, and as long as it may be there, jobs of the queue
+// get no copies: it could take a copy.
+func (c *coordinator) meet(v *view, at place) {
+	if _, met := c.strange[at]; !met {
+		c.p.options.Log.Warn("riverplugin: a client lacks the plugin, so its queue gets no copies", "client", at.client, "queue", at.queue)
+	}
+	c.strange[at] = v.now
+}
+
+// mayCopy reports whether jobs of a queue may get copies now.
+func (c *coordinator) mayCopy(queue string) bool {
+	for at := range c.strange {
+		if at.queue == queue {
+			return false
+		}
+	}
+	return true
+}
+
+// others reports whether another client lives, which could work a copy.
+func (v *view) others(c *coordinator, client string) bool {
+	for name, cl := range v.clients {
+		if name != client && cl.slots > 0 && !cl.gone() && !c.lost[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// task returns the task of a job, and adds it to the phase if it is new.
+func (k *kind) task(r *row) *task {
+	t := k.tasks[r.id]
+	if t == nil {
+		work := -1.
+		if k.Work != nil {
+			if w := k.Work(r.args); w > 0 {
+				work = w
+			}
+		}
+		t = &task{number: k.phase.Add(work), job: r.id, attempt: r.attempt, copies: map[string]int64{}}
+		k.tasks[r.id], k.jobs[t.number] = t, t
+	}
+	return t
+}
+
+// running lists a job that runs at a client with the plugin.
+func (k *kind) running(c *coordinator, v *view, r *row, todo *orders) {
+	t := k.task(r)
+	if t.attempt != r.attempt {
+		k.ended(v, t, nil)
+		t.attempt, t.over = r.attempt, false
+	}
+	j := job{r.id, r.attempt}
+	if _, claimed := v.ends[j]; claimed {
+		k.ended(v, t, r)
+		return
+	}
+	may := k.Copies && !r.hasReturned && !r.cancelled && v.others(c, r.client) && c.mayCopy(r.queue)
+	k.phase.SetEligible(t.number, may, false)
+	a := engine.Attempt{
+		ID: jobName(j), Task: t.number, State: engine.Running, Machine: r.client, Begun: r.begun,
+		Progress: tracker.Report{Score: r.progress}, AsOf: r.progressAt,
+	}
+	if r.progress == 0 {
+		a.AsOf = time.Time{}
+	}
+	if r.isLost {
+		a.State, t.over = engine.Lost, true
+		todo.rescues = append(todo.rescues, order{r: r, why: "the client " + r.client + " is lost"})
+	}
+	k.list = append(k.list, a)
+}
+
+// ended lists the end of the attempt of a job that was seen last, and of the copy that has ended it, if any. R is the row
+// of the job, or nil if another attempt of the job runs or the row is gone.
+func (k *kind) ended(v *view, t *task, r *row) {
+	if t.over {
+		return
+	}
+	t.over = true
+	j := job{t.job, t.attempt}
+	a := engine.Attempt{ID: jobName(j), Task: t.number, State: engine.Failed}
+	e, claimed := v.ends[j]
+	switch {
+	case claimed && e.by == t.job:
+		a.Ended = e.ended
+		if e.ok {
+			a.State, a.Published = engine.Succeeded, true
+		}
+	case claimed && e.by != 0:
+		a.State, a.Ended = engine.Cancelled, e.ended
+		for name, id := range t.copies {
+			if id == e.by {
+				k.list = append(k.list, engine.Attempt{
+					ID: name, Task: t.number, State: engine.Succeeded, Ended: e.ended, Published: true,
+				})
+				delete(t.copies, name)
+			}
+		}
+	case !claimed && r != nil && r.state == "completed":
+		a.State, a.Published = engine.Succeeded, true
+	case !claimed && r != nil && (r.state == "scheduled" || r.state == "cancelled"):
+		a.State = engine.Cancelled
+	}
+	k.list = append(k.list, a)
+}
+
+// learn learns from an attempt that began and ended between two looks.
+func (k *kind) learn(j job, e ending) {
+	if _, done := k.learnt[j]; done {
+		return
+	}
+	k.learnt[j] = e.ended
+	if k.tasks[j.id] != nil {
+		return // the phase learns from the task
+	}
+	if k.fresh++; k.fresh > mostLearnt {
+		return
+	}
+	number := k.phase.Add(-1)
+	k.list = append(k.list, engine.Attempt{
+		ID: jobName(j), Task: number, State: engine.Succeeded, Begun: e.began, Ended: e.ended, Published: true,
+	})
+	k.forget = append(k.forget, number)
+}
+
+// poll tells the phase of a kind what was listed, and turns its actions into orders. Idle is the number of slots that no
+// job uses or waits for.
+func (c *coordinator) poll(v *view, k *kind, idle int, todo *orders) {
+	running := 0
+	for _, id := range slices.Sorted(maps.Keys(k.tasks)) {
+		t := k.tasks[id]
+		r := v.rows[id]
+		if r == nil || !r.runs() {
+			k.ended(v, t, r)
+		} else if !t.over {
+			running++
+		}
+		for _, of := range v.copies[job{id, t.attempt}] {
+			if !slices.Contains(slices.Collect(maps.Values(t.copies)), of.id) {
+				t.copies[fmt.Sprint("copy ", of.id)] = of.id // an earlier coordinator has made it
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(t.copies)) {
+			running += k.listCopy(v, t, name, todo)
+		}
+	}
+	k.list = append(k.list, k.unable...)
+	k.unable = k.unable[:0]
+	k.phase.SetSlots(running + idle)
+	for _, a := range k.phase.Poll(v.now, k.list).Actions {
+		c.act(v, k, a, todo)
+	}
+	k.list = k.list[:0]
+	k.clean(v)
+}
+
+// listCopy lists a copy, and returns 1 if it has a slot.
+func (k *kind) listCopy(v *view, t *task, name string, todo *orders) int {
+	id := t.copies[name]
+	a := engine.Attempt{ID: name, Task: t.number, State: engine.Failed}
+	switch r := v.rows[id]; {
+	case r == nil || r.final():
+		delete(t.copies, name)
+	case !r.runs():
+		a.State = engine.Queued
+	case r.isLost:
+		a.State = engine.Lost
+		todo.drops = append(todo.drops, id)
+		delete(t.copies, name)
+	default:
+		a.State, a.Machine, a.Begun = engine.Running, r.client, r.begun
+		if a.Progress.Score = r.progress; r.progress > 0 {
+			a.AsOf = r.progressAt
+		}
+	}
+	k.list = append(k.list, a)
+	if a.State == engine.Running || a.State == engine.Queued {
+		return 1
+	}
+	return 0
+}
+
+// act turns an action of a phase into an order.
+func (c *coordinator) act(v *view, k *kind, a engine.Action, todo *orders) {
+	t := k.jobs[a.Task]
+	if t == nil {
+		return
+	}
+	r := v.rows[t.job]
+	switch a.Op {
+	case engine.Submit:
+		o := order{r: r, k: k, task: a.Task, id: a.ID, avoid: a.Avoid, why: a.Decision.String()}
+		if r == nil || !r.runs() || c.p.options.Shadow {
+			k.refuse(o)
+			return
+		}
+		todo.copies = append(todo.copies, o)
+	case engine.Cancel:
+		if id, is := t.copies[a.ID]; is {
+			k.unwant[id] = true
+			return
+		}
+		rescues := a.Decision.Reason == restart.Overdue
+		if rescues && r != nil && r.runs() && !r.hasReturned && a.ID == jobName(job{r.id, r.attempt}) {
+			if c.p.options.Shadow {
+				c.shadow[k.name+": rescues"]++
+			}
+			todo.rescues = append(todo.rescues, order{r: r, why: a.Decision.Sentence()})
+		}
+	case engine.Publish:
+		k.phase.Published(a.ID)
+	}
+}
+
+// refuse tells the phase at the next poll that a copy was not made.
+func (k *kind) refuse(o order) {
+	k.unable = append(k.unable, engine.Attempt{ID: o.id, Task: o.task, State: engine.Failed})
+}
+
+// clean forgets the jobs that have ended, and what is known about rows that are gone.
+func (k *kind) clean(v *view) {
+	for _, number := range k.forget {
+		k.phase.Forget(number)
+	}
+	k.forget, k.fresh = k.forget[:0], 0
+	for id, t := range k.tasks {
+		r := v.rows[id]
+		if t.over && len(t.copies) == 0 && (r == nil || r.final() || r.state == "scheduled") {
+			k.phase.Forget(t.number)
+			delete(k.tasks, id)
+			delete(k.jobs, t.number)
+		}
+	}
+	for id := range k.unwant {
+		if v.rows[id] == nil {
+			delete(k.unwant, id)
+		}
+	}
+	for j, at := range k.learnt {
+		if v.now.Sub(at) > 5*silence {
+			delete(k.learnt, j)
+		}
+	}
+}

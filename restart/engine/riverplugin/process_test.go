@@ -1,0 +1,217 @@
+package riverplugin_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart/engine/riverplugin"
+)
+
+// TestMain runs the tests, or a client of River in a process of its own, which a test kills or stops.
+func TestMain(m *testing.M) {
+	if url := os.Getenv("RIVERPLUGIN_URL"); url != "" {
+		if err := client(url, os.Getenv("RIVERPLUGIN_NAME")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// sleeps works a job: it sleeps, kills its process, or hangs, as the name of the job says.
+func sleeps(ctx context.Context, name string, job *river.Job[work]) error {
+	_ = river.RecordOutput(ctx, name)
+	switch {
+	case strings.HasPrefix(job.Args.Name, "kills"):
+		os.Exit(3)
+	case strings.HasPrefix(job.Args.Name, "hangs") && job.Attempt == 1:
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	time.Sleep(job.Args.Lasts)
+	return nil
+}
+
+func client(url, name string) error {
+	ctx := context.Background()
+	pool, err := pgxpool.New(ctx, url)
+	if err != nil {
+		return err
+	}
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &worker{name: name, handle: sleeps})
+	config := &river.Config{
+		ID: name, Workers: workers, Logger: quiet, FetchPollInterval: 50 * time.Millisecond, FetchCooldown: 20 * time.Millisecond,
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 4}},
+	}
+	plugin, err := riverplugin.New(pool, riverplugin.Options{Kinds: map[string]riverplugin.Kind{"work": {}}, Log: quiet})
+	if err != nil {
+		return err
+	}
+	config.Plugins = append(config.Plugins, plugin)
+	c, err := river.NewClient(riverpgxv5.New(pool), config)
+	if err != nil {
+		return err
+	}
+	if err := c.Start(ctx); err != nil {
+		return err
+	}
+	plugin.Run(ctx, c)
+	return nil
+}
+
+// process starts a client in a process of its own, and waits until its plugin has begun.
+func process(t *testing.T, pool *pgxpool.Pool, name string) *exec.Cmd {
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), "RIVERPLUGIN_URL="+pool.Config().ConnString(), "RIVERPLUGIN_NAME="+name)
+	c.Stderr = os.Stderr
+	require.NoError(t, c.Start())
+	t.Cleanup(func() {
+		_ = c.Process.Signal(syscall.SIGCONT)
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	for !beats(pool, "", name) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	return c
+}
+
+// lines is a log that a test reads.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lines) log() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+func (l *lines) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), text)
+}
+
+// watching starts a client that works no job but those of its own queue, and that coordinates.
+func watching(t *testing.T, pool *pgxpool.Pool, o riverplugin.Options) (n *node, log *lines) {
+	log = &lines{}
+	o.Log = log.log()
+	n = start(t, pool, "watch", setup{options: o, change: func(c *river.Config) {
+		c.Queues = map[string]river.QueueConfig{"other": {MaxWorkers: 1}}
+	}}, sleeps)
+	for log.count("coordinates") == 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	return n, log
+}
+
+// A process is killed. Its jobs are put back after five seconds, and other clients work them. The attempts count, with an
+// error. The loss is in the log.
+func TestAClientThatDies(t *testing.T) {
+	long(t)
+	pool := database(t)
+	n, log := watching(t, pool, riverplugin.Options{Kinds: map[string]riverplugin.Kind{"work": {}}})
+	dies := process(t, pool, "dies")
+	var ids []int64
+	for i := range 4 {
+		ids = append(ids, insert(t, n, work{fmt.Sprint(i), 800 * time.Millisecond}, nil))
+	}
+	assert.Eventually(t, func() bool { return rows(t, pool, "river_job WHERE state = 'running'") == 4 }, 10*time.Second, 10*time.Millisecond)
+	process(t, pool, "lives")
+	require.NoError(t, dies.Process.Kill())
+	begun := time.Now()
+	assert.Equal(t, []string{"lives", "lives", "lives", "lives"}, outputs(t, n, ids...))
+	assert.Less(t, time.Since(begun), 11*time.Second)
+	assert.Equal(t, 4, rows(t, pool, "river_job WHERE attempt = 2 AND array_length(errors, 1) = 1 AND metadata ? 'river:rescue_count'"))
+	assert.Equal(t, 1, log.count("a client is lost"))
+	assert.Equal(t, 4, log.count("a job was rescued"))
+}
+
+// A process is stopped for eight seconds. Its jobs are worked elsewhere. When it goes on, its attempts change nothing. Its
+// loss and its return are in the log.
+func TestAClientThatStopsAndComesBack(t *testing.T) {
+	long(t)
+	pool := database(t)
+	n, log := watching(t, pool, riverplugin.Options{Kinds: map[string]riverplugin.Kind{"work": {}}})
+	stops := process(t, pool, "stops")
+	var ids []int64
+	for i := range 4 {
+		ids = append(ids, insert(t, n, work{fmt.Sprint(i), 3 * time.Second}, nil))
+	}
+	assert.Eventually(t, func() bool { return rows(t, pool, "river_job WHERE state = 'running'") == 4 }, 10*time.Second, 10*time.Millisecond)
+	require.NoError(t, stops.Process.Signal(syscall.SIGSTOP))
+	process(t, pool, "lives")
+	time.Sleep(8 * time.Second)
+	require.NoError(t, stops.Process.Signal(syscall.SIGCONT))
+	assert.Equal(t, []string{"lives", "lives", "lives", "lives"}, outputs(t, n, ids...))
+	time.Sleep(time.Second)
+	assert.Equal(t, []string{"lives", "lives", "lives", "lives"}, outputs(t, n, ids...))
+	assert.Equal(t, 4, rows(t, pool, "river_job WHERE attempt = 2 AND state = 'completed'"))
+	assert.Equal(t, 1, log.count("a client is lost"))
+	assert.Equal(t, 1, log.count("a lost client is back"))
+}
+
+// A job kills its process each time. It is discarded after its attempts, as with River.
+func TestAJobThatKillsItsProcess(t *testing.T) {
+	long(t)
+	pool := database(t)
+	n, _ := watching(t, pool, riverplugin.Options{Kinds: map[string]riverplugin.Kind{"work": {}}})
+	id := insert(t, n, work{Name: "kills"}, &river.InsertOpts{MaxAttempts: 2})
+	for i := range 2 {
+		_ = process(t, pool, fmt.Sprint("dies ", i)).Wait()
+	}
+	process(t, pool, "lives")
+	texts := outputs(t, n, id)
+	assert.Contains(t, texts[0], fmt.Sprintf("job %d was discarded: straggler: rescued: the client dies 1 is lost", id))
+	assert.Equal(t, 1, rows(t, pool, "river_job WHERE attempt = 2 AND array_length(errors, 1) = 2"))
+}
+
+// A job hangs in a kind without copies. It is rescued when it has run for four times the longest run time of its kind.
+func TestAJobThatHangsIsRescued(t *testing.T) {
+	long(t)
+	pool := database(t)
+	n, log := watching(t, pool, riverplugin.Options{Kinds: map[string]riverplugin.Kind{"work": {}}})
+	process(t, pool, "a")
+	warm(t, n, 40)
+	id := insert(t, n, work{"hangs", 300 * time.Millisecond}, nil)
+	begun := time.Now()
+	assert.Equal(t, []string{"a"}, outputs(t, n, id))
+	assert.Greater(t, time.Since(begun), 1200*time.Millisecond)
+	assert.Less(t, time.Since(begun), 8*time.Second)
+	assert.Equal(t, 1, log.count("a job was rescued"))
+	assert.Equal(t, 1, rows(t, pool, "river_job WHERE id = $1 AND attempt = 2 AND array_length(errors, 1) = 1", id))
+}
+
+// The shadow mode changes no job, and says once a minute what it would have done.
+func TestTheShadowModeChangesNothing(t *testing.T) {
+	long(t)
+	pool := database(t)
+	o := riverplugin.Options{Shadow: true, Kinds: map[string]riverplugin.Kind{"work": {Copies: true}}, Log: quiet}
+	a := start(t, pool, "a", setup{options: o}, sleeps)
+	start(t, pool, "b", setup{options: o}, sleeps)
+	warm(t, a, 40)
+	id := insert(t, a, work{"hangs", 300 * time.Millisecond}, nil)
+	time.Sleep(4 * time.Second)
+	assert.Equal(t, 1, rows(t, pool, "river_job WHERE id = $1 AND state = 'running' AND attempt = 1", id))
+	assert.Zero(t, rows(t, pool, "river_job WHERE metadata ? 'straggler'"))
+}
