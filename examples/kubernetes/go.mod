@@ -7,7 +7,6 @@ go 1.26.0
 replace (
 	github.com/straggler-go/straggler => ../../
 	github.com/straggler-go/straggler/examples => ../
-	github.com/straggler-go/straggler/restart/engine/asynqqueue => ../../restart/engine/asynqqueue
 	github.com/straggler-go/straggler/restart/engine/kubernetes => ../../restart/engine/kubernetes
 	github.com/straggler-go/straggler/restart/hedge/hedgefailsafe => ../../restart/hedge/hedgefailsafe
 	github.com/straggler-go/straggler/restart/hedge/hedgegrpc => ../../restart/hedge/hedgegrpc

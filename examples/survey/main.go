@@ -7,7 +7,6 @@
 //	go run ./examples/survey -worlds -csv new.csv && go run ./examples/survey -compare old.csv new.csv
 //	go run ./examples/survey -without all [-worlds] [flags] [log ...]
 //	go run ./examples/survey -worlds -svg worlds.svg [-from docs/worlds.md]
-//	go run ./examples/survey -queue [-shadow] [-seeds 30] [-cells expression] [-policies ...]
 //
 // Each line above is one survey:
 //
@@ -19,8 +18,6 @@
 //   - With -compare, survey compares two files that -worlds -csv has written, for example of two commits. It counts both,
 //     and names each cell in which the default has become slower by over a point.
 //   - With -without, survey compares the default with the default without one of its rules, in worlds or on logs.
-//   - With -queue, survey simulates a batch of tasks on a small job queue, without help, with a naive rule and with the
-//     engine of this library. The table is explained below it.
 //
 // A log is a file or a directory. All logs of a directory are one row of the tables.
 //
@@ -47,8 +44,7 @@ import (
 type options struct {
 	models, policies string
 	phases, seeds    int
-	worlds, queue    bool
-	shadow           bool
+	worlds           bool
 	small            small
 	calibrates       bool
 	compares         bool
@@ -75,13 +71,10 @@ func run(args []string, w io.Writer) error {
 	flags.IntVar(&o.seeds, "seeds", 3, "number of seeds; each figure is the mean over the seeds")
 	flags.BoolVar(&o.worlds, "worlds", false,
 		"instead of replaying logs, simulate small worlds and count where a policy does harm")
-	flags.BoolVar(&o.shadow, "shadow", false, "with -queue: compare what acting saves with the bill of the shadow mode")
-	flags.BoolVar(&o.queue, "queue", false,
-		"instead of replaying logs, simulate a batch on a job queue, with the engine and with a naive rule")
 	flags.StringVar(&o.small.cells, "cells", "", "with -worlds, simulate only the cells with names that match this regular "+
-		"expression: the world, a space, the model of progress; with -queue, only the matching scenarios; empty: all")
+		"expression: the world, a space, the model of progress; empty: all")
 	flags.StringVar(&o.small.policies, "policies", "mantri,late,hadoop,mapreduce,dryad,spark,flink,naive",
-		"policies to simulate beside the default, with -worlds, and with -queue if the flag is given; with -worlds also: "+
+		"policies to simulate beside the default, with -worlds; also: "+
 			"default, to place the default in the list; reference, a host that knows the distributions of a world; by-hand, "+
 			"a host of 80 lines that keeps the facts itself; with a record, the default in a host that keeps a record of its machines")
 	flags.StringVar(&o.small.set, "set", "work",
@@ -124,28 +117,15 @@ func run(args []string, w io.Writer) error {
 	if o.seeds < 1 {
 		return fmt.Errorf("-seeds is %d, want at least 1", o.seeds)
 	}
-	for _, pair := range []struct {
-		one, other   bool
-		name, second string
-	}{
-		{o.worlds, o.calibrates, "-worlds", "-calibration"}, {o.queue, o.calibrates, "-queue", "-calibration"},
-		{o.queue, o.worlds, "-queue", "-worlds"},
-	} {
-		if pair.one && pair.other {
-			return fmt.Errorf("%s and %s are two surveys: choose one of them", pair.name, pair.second)
-		}
+	if o.worlds && o.calibrates {
+		return errors.New("-worlds and -calibration are two surveys: choose one of them")
 	}
-	if o.shadow && !o.queue {
-		return errors.New("-shadow is about a job queue: give -queue, too")
-	}
-	for name, chosen := range map[string]bool{"-worlds": o.worlds, "-queue": o.queue} {
-		if chosen && flags.NArg() > 0 {
-			return fmt.Errorf("%s reads no log, but the command line has %q", name, flags.Arg(0))
-		}
+	if o.worlds && flags.NArg() > 0 {
+		return fmt.Errorf("-worlds reads no log, but the command line has %q", flags.Arg(0))
 	}
 	if o.leaves != "" {
-		if o.queue || o.calibrates || o.svg != "" {
-			return errors.New("-without surveys worlds or logs: leave out -queue, -calibration and -svg")
+		if o.calibrates || o.svg != "" {
+			return errors.New("-without surveys worlds or logs: leave out -calibration and -svg")
 		}
 		o.logs = flags.Args()
 		return o.without(w)
@@ -153,9 +133,6 @@ func run(args []string, w io.Writer) error {
 	if o.worlds {
 		o.small.seeds = o.seeds
 		return o.picture(w)
-	}
-	if o.queue {
-		return o.batch(flags).write(w)
 	}
 	o.logs = flags.Args()
 	entries, err := compare.Choose(o.policies)
@@ -188,18 +165,6 @@ func run(args []string, w io.Writer) error {
 	}
 	end(w)
 	return nil
-}
-
-// batch returns the flags of the survey of a job queue. Policies beside the default are included only if -policies is
-// given.
-func (o options) batch(flags *flag.FlagSet) queues {
-	q := queues{scenarios: o.small.cells, seeds: o.seeds, shadow: o.shadow}
-	flags.Visit(func(f *flag.Flag) {
-		if f.Name == "policies" {
-			q.policies = o.small.policies
-		}
-	})
-	return q
 }
 
 // modelsFor returns the models of progress that differ on the phases. The model recorded equals the model typical if no

@@ -57,5 +57,5 @@ func TestWithout(t *testing.T) {
 
 	assert.ErrorContains(t, run([]string{"-without", "luck", "-worlds", "-cells", "^healthy/1w none", "-seeds", "1"}, io.Discard),
 		`there is no rule "luck"; there are `)
-	assert.ErrorContains(t, run([]string{"-without", "pair", "-queue"}, io.Discard), "-without")
+	assert.ErrorContains(t, run([]string{"-without", "pair", "-calibration"}, io.Discard), "-without")
 }

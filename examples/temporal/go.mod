@@ -22,7 +22,6 @@ require (
 replace (
 	github.com/straggler-go/straggler => ../../
 	github.com/straggler-go/straggler/examples => ../
-	github.com/straggler-go/straggler/restart/engine/asynqqueue => ../../restart/engine/asynqqueue
 	github.com/straggler-go/straggler/restart/engine/temporal => ../../restart/engine/temporal
 	github.com/straggler-go/straggler/restart/hedge/hedgefailsafe => ../../restart/hedge/hedgefailsafe
 	github.com/straggler-go/straggler/restart/hedge/hedgegrpc => ../../restart/hedge/hedgegrpc
