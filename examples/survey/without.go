@@ -29,8 +29,8 @@ var rulesOfDefault = map[string][]edit{
 	"kill-one-of-several": {
 		{"restart/cost.go", "if len(t.Attempts) <= t.Clones {", "if true {"}},
 	"kill-old-for-copy":      {{"restart/rank.go", "i == r.oldest && r.furthest != r.oldest", "i == r.oldest && r.furthest < 0"}},
-	"evenness":               {{"restart/tracker/even.go", "most := m.endedShown", "most := m.meanWork < 0 && m.endedShown"}},
-	"stall-weight":           {{"restart/tracker/forecast.go", "p.StallWeight = stallWeight", "p.StallWeight = 0 * stallWeight"}},
+	"evenness":               {{"restart/tracker/even.go", "most := ev.shown >=", "most := ev.shown < 0 && ev.shown >="}},
+	"stall-weight":           {{"restart/tracker/facts.go", "p.StallWeight = stallWeight", "p.StallWeight = 0 * stallWeight"}},
 	"loss-bound":             {{"restart/leastcost.go", "loses >= most {", "loses >= most && loses < 0 {"}},
 	"stuck":                  {{"restart/leastcost.go", "if w.stuck && d.Action", "if p.Tasks < 0 && d.Action"}},
 	"bound-of-fresh":         {{"restart/cost.go", "f = min(point(&t.Fresh, j, freshPoints), longest)", "f = point(&t.Fresh, j, freshPoints)"}},
@@ -45,9 +45,9 @@ var rulesOfDefault = map[string][]edit{
 	"stands-out":             {{"restart/tracker/forecast.go", "return total > bar &&", "return total < 0 &&"}},
 	"part-of-a-lost-trial":   {{"restart/cost.go", "return like / (1 + like)", "return max(1, like)"}},
 	"early-wins":             {{"restart/trials.go", "!x.SlowMachine && wins(task, i)", "!x.SlowMachine && wins(task, i) && i < 0"}},
-	"own-age":                {{"restart/tracker/forecast.go", "m.fresh.Set(&m.curve, oldest.Seconds()/scale)", "m.fresh.Set(&m.curve, 0*oldest.Seconds())"}},
+	"own-age":                {{"restart/tracker/facts.go", "x.facts.fresh.Set(&x.ages.curve, oldest.Seconds()/scale)", "x.facts.fresh.Set(&x.ages.curve, 0*oldest.Seconds())"}},
 	"suspects":               {{"restart/tracker/suspects.go", "return chance <= hardlyChance", "return chance < 0 && hardlyChance > 0"}},
-	"beaten-machine":         {{"restart/tracker/judge.go", "j.book.now < j.fleet.beatenUntil(machine) {", "j.book.now < noTime {"}},
+	"beaten-machine":         {{"restart/tracker/decide.go", "x.book.now < x.fleet.beatenUntil(machine) {", "x.book.now < noTime {"}},
 }
 
 // overlay writes the changed files of the rules to a directory, and a list of them for go build. It returns the list.

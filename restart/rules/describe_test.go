@@ -214,7 +214,6 @@ func TestEffectiveFillsInTheDefaults(t *testing.T) {
 	}
 }
 
-
 func TestParseErrorsNameTheExpectedForm(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                       `policy is "", want one of mantri, never, late, hadoop, mapreduce, dryad, spark, flink`,
