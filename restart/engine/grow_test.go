@@ -41,7 +41,6 @@ type jobAttempt struct {
 	of          engine.Attempt
 	takes       time.Duration
 	fails, deaf bool
-	progress    float64
 }
 
 // newJobs returns an engine without jobs.
