@@ -23,8 +23,10 @@ type attempt struct {
 	job    int64 // the row that the attempt may end: its own, or for a copy that of the original
 	of     int   // the attempt of that row
 	copied mark  // for a copy: what its metadata say
-	cancel context.CancelCauseFunc
-	share  atomic.Uint64 // the bits of the reported share of the work
+	// The attempt is only listed: its kind is not named, or it began before Run. Nothing else is done with it.
+	watched bool
+	cancel  context.CancelCauseFunc
+	share   atomic.Uint64 // the bits of the reported share of the work
 }
 
 // mark is what the metadata of a copy say under the key straggler.
@@ -38,7 +40,15 @@ type mark struct {
 func (a *attempt) isCopy() bool { return a.copied.Job != 0 }
 
 // name is the name of an attempt in a beat.
-func (a *attempt) name() string { return attemptName(a.row, a.number) }
+func (a *attempt) name() string {
+	if a.watched {
+		return watchedPrefix + attemptName(a.row, a.number)
+	}
+	return attemptName(a.row, a.number)
+}
+
+// watchedPrefix is the beginning of the names of attempts that are only watched.
+const watchedPrefix = "w"
 
 func attemptName(row int64, number int) string { return fmt.Sprintf("%d.%d", row, number) }
 
@@ -121,6 +131,9 @@ func (p *Plugin) Work(ctx context.Context, job *rivertype.JobRow, handle func(co
 	case err != nil:
 		return err
 	case a == nil:
+		a = &attempt{row: job.ID, number: job.Attempt, watched: true}
+		p.enter(a)
+		defer p.leave(a)
 		return handle(ctx)
 	}
 	closed := hidden()

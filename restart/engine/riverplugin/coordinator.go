@@ -37,6 +37,7 @@ type state struct {
 	beats    map[string]heard // the beats of all clients
 	doubted  time.Time        // when most clients were silent at once
 	lost     map[string]bool  // clients that are lost
+	left     []int64          // copies that an earlier coordinator made and that do not run, until the first turn
 	turns    int
 	from     time.Time // ends of attempts before this time are known, by the clock of the database
 	swept    time.Time // of the last removal of old rows
@@ -143,6 +144,7 @@ type row struct {
 	failures      int
 	args          []byte
 	known, isLost bool // known: a client with the plugin runs the attempt; isLost: and this client is lost
+	isWatched     bool // the client runs the attempt as River alone would, and only lists it
 	hasReturned   bool // the client does not run the attempt any more, and River has not yet written that
 	progress      float64
 	progressAt    time.Time
@@ -277,7 +279,8 @@ func (v *view) read(r pgx.BatchResults) error {
 		if cl := v.clients[r.client]; r.runs() && cl != nil {
 			r.known = true
 			share, listed := cl.running[attemptName(r.id, r.attempt)]
-			r.hasReturned = !listed && cl.seen.After(r.begun.Add(time.Second))
+			_, r.isWatched = cl.running[watchedPrefix+attemptName(r.id, r.attempt)]
+			r.hasReturned = !listed && !r.isWatched && cl.seen.After(r.begun.Add(time.Second))
 			r.progress, r.progressAt = share, cl.seen
 		}
 	}
@@ -296,8 +299,9 @@ func (c *coordinator) names() (names []string, all bool) {
 	return names, all
 }
 
-// tracked returns the rows of the jobs and copies that the phases know.
+// tracked returns the rows of the jobs and copies that the phases know, and of the copies that an earlier coordinator left.
 func (c *coordinator) tracked() (ids []int64) {
+	ids = append(ids, c.left...)
 	for _, k := range c.kinds {
 		for id, t := range k.tasks {
 			ids = append(ids, id)
@@ -324,8 +328,12 @@ func (c *coordinator) notice(v *view) {
 	maps.DeleteFunc(c.beats, func(name string, _ heard) bool { return v.clients[name] == nil })
 	maps.DeleteFunc(c.lost, func(name string, _ bool) bool { return v.clients[name] == nil })
 	maps.DeleteFunc(c.strange, func(_ place, when time.Time) bool { return v.now.Sub(when) > strangeFor })
-	c.from = v.now.Add(-4 * silence)
+	c.left, c.from = nil, v.now.Add(-overlap)
 }
+
+// overlap is how far the ends that a look reads reach back before the look before. A transaction that wrote an end may have
+// taken so long.
+const overlap = 3 * time.Second
 
 // heard is the last beat of a client, and when the coordinator first saw it.
 type heard struct{ seen, at time.Time }
@@ -375,6 +383,9 @@ func (c *coordinator) endOthers(v *view, todo *orders) {
 	todo.ends = map[string][]string{}
 	for name, cl := range v.clients {
 		for attempt := range cl.running {
+			if strings.HasPrefix(attempt, watchedPrefix) {
+				continue
+			}
 			id, number := parseName(attempt)
 			r := v.rows[id]
 			mine := job{id, number}
@@ -445,6 +456,16 @@ func (c *coordinator) orphans(v *view, todo *orders) {
 		since := v.now.Sub(e.ended)
 		if !listed && since > flushed || since > 2*silence && c.lost[client] {
 			todo.rescues = append(todo.rescues, order{r: r, why: "the attempt that ended the job has died", override: true})
+		}
+	}
+	for _, r := range v.rows {
+		_, named := c.p.options.of(r.kind)
+		_, ended := v.ends[job{r.id, r.attempt}]
+		switch neverBegan := r.runs() && r.hasReturned && !ended && !c.lost[r.client] && v.now.Sub(r.begun) > flushed; {
+		case neverBegan && r.copied.Job != 0:
+			todo.drops = append(todo.drops, r.id)
+		case neverBegan && named: // the answer to the fetch of the job was lost with a connection
+			todo.rescues = append(todo.rescues, order{r: r, why: "the client " + r.client + " lives and does not run it"})
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (c *coordinator) carryOut(ctx context.Context, term int64, todo *orders) er
 		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 			var one int
 			err := tx.QueryRow(ctx, c.in(`SELECT 1 FROM SCHEMA.straggler_lease
-				WHERE name = 'coordinator' AND holder = $1 AND term = $2 AND until > now() FOR SHARE`), c.p.name(), term).Scan(&one)
+				WHERE name = 'coordinator' AND holder = $1 AND term = $2 AND until > now() FOR SHARE`), c.p.holder, term).Scan(&one)
 			if errors.Is(err, pgx.ErrNoRows) {
 				return errReplaced
 			}
@@ -238,10 +238,17 @@ func (c *coordinator) sweep(ctx context.Context, v *view) error {
 	})
 }
 
-// recall reads what earlier coordinators have learnt about each kind.
+// recall reads what earlier coordinators have learnt about each kind, and finds the copies that they have left.
 func (c *coordinator) recall(ctx context.Context) error {
 	return c.line.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		rows, err := conn.Query(ctx, c.in(`SELECT kind, known FROM SCHEMA.straggler_kind`))
+		rows, err := conn.Query(ctx, c.in(`SELECT id FROM SCHEMA.river_job WHERE metadata ? 'straggler' AND state <> 'running'`))
+		if err != nil {
+			return err
+		}
+		if c.left, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err != nil {
+			return err
+		}
+		rows, err = conn.Query(ctx, c.in(`SELECT kind, known FROM SCHEMA.straggler_kind`))
 		if err != nil {
 			return err
 		}

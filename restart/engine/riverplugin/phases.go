@@ -172,9 +172,11 @@ func (k *kind) running(c *coordinator, v *view, r *row, todo *orders) {
 	j := job{r.id, r.attempt}
 	if _, claimed := v.ends[j]; claimed {
 		k.ended(v, t, r)
-		return
 	}
-	may := k.Copies && !r.hasReturned && !r.cancelled && v.others(c, r.client) && c.mayCopy(r.queue)
+	if t.over && !r.isLost {
+		return // River has not yet written the end
+	}
+	may := k.Copies && !r.hasReturned && !r.isWatched && !r.cancelled && v.others(c, r.client) && c.mayCopy(r.queue)
 	k.phase.SetEligible(t.number, may, false)
 	a := engine.Attempt{
 		ID: jobName(j), Task: t.number, State: engine.Running, Machine: r.client, Begun: r.begun,
@@ -321,7 +323,7 @@ func (c *coordinator) act(v *view, k *kind, a engine.Action, todo *orders) {
 			return
 		}
 		rescues := a.Decision.Reason == restart.Overdue
-		if rescues && r != nil && r.runs() && !r.hasReturned && a.ID == jobName(job{r.id, r.attempt}) {
+		if rescues && r != nil && r.runs() && !r.hasReturned && !r.isWatched && a.ID == jobName(job{r.id, r.attempt}) {
 			if c.p.options.Shadow {
 				c.shadow[k.name+": rescues"]++
 			}

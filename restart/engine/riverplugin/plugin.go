@@ -2,6 +2,7 @@ package riverplugin
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"math"
@@ -27,6 +28,7 @@ type Plugin struct {
 	shared  atomic.Bool   // a client other than that of Run has the plugin
 	busy    atomic.Int32  // attempts that run in this process, of all kinds
 	most    atomic.Int32  // the largest value of busy that a beat has seen
+	holder  string        // the name of this plugin in the lease, which no other process has
 
 	mu      sync.Mutex
 	running map[string]*attempt // by the names of the attempts
@@ -44,7 +46,7 @@ func New(pool *pgxpool.Pool, o Options) (*Plugin, error) {
 	if pool == nil {
 		return nil, errors.New("riverplugin: New: the pool is nil, want the pool of the client")
 	}
-	return &Plugin{options: o, pool: pool, begun: make(chan struct{}), running: map[string]*attempt{}}, nil
+	return &Plugin{options: o, pool: pool, holder: rand.Text(), begun: make(chan struct{}), running: map[string]*attempt{}}, nil
 }
 
 // ready waits until Run has begun, and reports whether it has. A job that began before the first beat of its client would
@@ -120,7 +122,7 @@ const (
 )
 
 // Run tells the other clients that this one lives, and coordinates rescues and copies if no other client does. Call it
-// once, on a goroutine of its own, with the client that has the plugin. It returns when ctx has ended and no attempt of
+// once, on a goroutine of its own, with the client that has the plugin. Let ctx end with the client, or after it. It returns when ctx has ended and no attempt of
 // a named kind runs here any more. Run creates the plugin's tables if they are missing. It needs two connections of its
 // own, outside of the pool.
 func (p *Plugin) Run(ctx context.Context, client *river.Client[pgx.Tx]) {
@@ -151,13 +153,13 @@ func (p *Plugin) Run(ctx context.Context, client *river.Client[pgx.Tx]) {
 	defer wait.Wait()
 	failed := false
 	for {
-		busy := p.beat(ctx, beats, c, &failed)
-		if ctx.Err() != nil && !busy {
+		named, some := p.beat(ctx, beats, c, &failed)
+		if ctx.Err() != nil && !some {
 			p.leaveCluster(beats)
 			return
 		}
 		pause := idleBeat
-		if busy || c.active.Load() {
+		if named || c.active.Load() {
 			pause = p.options.Interval
 		}
 		if ctx.Err() != nil {
@@ -180,8 +182,8 @@ func sleep(ctx context.Context, pause time.Duration) bool {
 
 // beat tells the others that this client lives and what it runs, and takes or keeps the lease of the coordinator if
 // nobody else has it. It ends the attempts that the coordinator wants to end. It reports whether attempts of named kinds
-// run here.
-func (p *Plugin) beat(ctx context.Context, beats *line, c *coordinator, failed *bool) (busy bool) {
+// run here, and whether any do.
+func (p *Plugin) beat(ctx context.Context, beats *line, c *coordinator, failed *bool) (named, some bool) {
 	p.mu.Lock()
 	shares := make(map[string]float64, len(p.running))
 	for name, a := range p.running {
@@ -201,15 +203,15 @@ func (p *Plugin) beat(ctx context.Context, beats *line, c *coordinator, failed *
 				ON CONFLICT (client) DO UPDATE SET seen = now(), busy = $2, slots = $3, running = $4 RETURNING ends
 			), lease AS (
 				INSERT INTO SCHEMA.straggler_lease AS l (name, holder, term, until)
-				SELECT 'coordinator', $1, 1, now() + $5 WHERE $6
+				SELECT 'coordinator', $7, 1, now() + $5 WHERE $6
 				ON CONFLICT (name) DO UPDATE SET
-					holder = $1, until = now() + $5, term = l.term + CASE WHEN l.holder = $1 THEN 0 ELSE 1 END
-				WHERE l.until < now() OR l.holder = $1 AND l.until < now() + $5 - interval '500 ms'
+					holder = $7, until = now() + $5, term = l.term + CASE WHEN l.holder = $7 THEN 0 ELSE 1 END
+				WHERE l.until < now() OR l.holder = $7 AND l.until < now() + $5 - interval '500 ms'
 				RETURNING term
 			)
 			SELECT beat.ends, coalesce((SELECT term FROM lease),
-				(SELECT term FROM SCHEMA.straggler_lease WHERE holder = $1 AND until > now() AND $6)) FROM beat`),
-			p.name(), now, p.most.Load(), string(running), leaseTime, leads).Scan(&ends, &term)
+				(SELECT term FROM SCHEMA.straggler_lease WHERE holder = $7 AND until > now() AND $6)) FROM beat`),
+			p.name(), now, p.most.Load(), string(running), leaseTime, leads, p.holder).Scan(&ends, &term)
 	})
 	if (err != nil) != *failed {
 		if *failed = err != nil; *failed {
@@ -233,14 +235,17 @@ func (p *Plugin) beat(ctx context.Context, beats *line, c *coordinator, failed *
 			a.cancel(ErrOver)
 		}
 	}
-	return len(p.running) > 0
+	for _, a := range p.running {
+		named = named || !a.watched
+	}
+	return named, len(p.running) > 0
 }
 
 // leaveCluster tells the others that this client has stopped.
 func (p *Plugin) leaveCluster(beats *line) {
 	beats.do(context.Background(), func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, p.in(`WITH gone AS (UPDATE SCHEMA.straggler_client SET busy = -1, slots = 0 WHERE client = $1)
-			UPDATE SCHEMA.straggler_lease SET until = now() WHERE holder = $1`), p.name())
+			UPDATE SCHEMA.straggler_lease SET until = now() WHERE holder = $2`), p.name(), p.holder)
 		return err
 	})
 }

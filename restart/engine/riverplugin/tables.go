@@ -14,7 +14,7 @@ import (
 //
 // straggler_end decides which attempt ends a job: whoever inserts the row of an attempt of a job may end it, and nobody
 // else. The attempt itself, a copy of it and a rescue compete for the row. The tables without a log are empty after a
-// crash of Postgres. Then every process has to begin anew anyway.
+// crash of Postgres: clients that live fill theirs again with their next beat.
 const tables = `
 SELECT pg_advisory_xact_lock(7235419082);
 CREATE UNLOGGED TABLE IF NOT EXISTS SCHEMA.straggler_client (

@@ -114,3 +114,17 @@ func TestAClientWithoutThePlugin(t *testing.T) {
 	assert.Equal(t, 1, log.count("lacks the plugin"))
 	assert.Len(t, ids, 6)
 }
+
+// River's fetch of a job is committed, and the answer is lost with the connection: the row runs at a client that lives and
+// knows nothing of it. The job is put back.
+func TestARowThatItsClientNeverGot(t *testing.T) {
+	long(t)
+	pool := database(t)
+	a := start(t, pool, "a", setup{options: riverplugin.Options{Log: quiet, Kinds: map[string]riverplugin.Kind{"work": {}}}}, sleeps)
+	id := insert(t, a, work{Name: "lost on the way"}, &river.InsertOpts{ScheduledAt: time.Now().Add(time.Hour)})
+	_, err := pool.Exec(t.Context(), `UPDATE river_job SET state = 'running', attempt = 1, attempted_by = '{a}',
+		attempted_at = now() - interval '3 minutes' WHERE id = $1`, id)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a"}, outputs(t, a, id))
+	assert.Equal(t, 1, rows(t, pool, "river_job WHERE id = $1 AND attempt = 2 AND array_length(errors, 1) = 1", id))
+}
