@@ -204,12 +204,13 @@ func TestSizesOfNextflow(t *testing.T) {
 		"-": {}, "-1 KB": {}, "3 parsecs": {},
 	}
 	for said := range sizes {
-		text += fmt.Sprintf("A\t%s\t1\tCOMPLETED\t1772359201000\t1772359260000\t%s\n", said, said)
+		text += fmt.Sprintf("A\tsize %s\t1\tCOMPLETED\t1772359201000\t1772359260000\t%s\n", said, said)
 	}
 	log := read(t, text)
 	require.Len(t, log.Phases[0].Attempts, len(sizes))
 	for _, a := range log.Phases[0].Attempts {
-		said := log.Phases[0].TaskName(a.Task)
+		said, tagged := strings.CutPrefix(log.Phases[0].TaskName(a.Task), "size ")
+		assert.True(t, tagged)
 		assert.Equal(t, sizes[said], a.Input, said)
 	}
 }
