@@ -91,7 +91,7 @@ func dollyRows() []row {
 			},
 		},
 		{
-			id: "D7", where: "Fig. 12-13", tier: experiment, seeds: 6,
+			id: "D7", where: "Fig. 12, all-to-all", tier: experiment, seeds: 6,
 			claim: "with six phases delay assignment still gains 31 %; CAC falls fast, CC moderately, delay assignment little",
 			measures: []measure{
 				gain("delay assignment with six phases", "31 %", 0.31), gain("its fall from two phases", "6 points", 0.06),

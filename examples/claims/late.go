@@ -50,12 +50,12 @@ func lateRows() []row {
 			run:      rankByTimeLeft,
 		},
 		{
-			id: "L5", where: "§5.4.1", tier: experiment, quick: true, claim: "without speculation 745 s",
+			id: "L5", where: "§5.4.1", tier: experiment, seeds: manySeeds, quick: true, claim: "without speculation 745 s",
 			measures: []measure{times("seconds", "745", 745)},
 			run:      func(seed uint64) []float64 { return []float64{sleepJob(seed, 72, nil).End.Seconds()} },
 		},
 		{
-			id: "L6", where: "§5.4.1", tier: experiment, quick: true,
+			id: "L6", where: "§5.4.1", tier: experiment, seeds: manySeeds, quick: true,
 			claim:    "native Hadoop 247 s (sd 22), 35 s of waste a node (sd 16)",
 			measures: []measure{times("seconds", "247", 247), times("waste a node, s", "35", 35)},
 			run: func(seed uint64) []float64 {
@@ -64,7 +64,7 @@ func lateRows() []row {
 			},
 		},
 		{
-			id: "L7", where: "Fig. 10", tier: experiment, quick: true,
+			id: "L7", where: "Fig. 10", tier: experiment, seeds: manySeeds, quick: true,
 			claim: "response drops sharply at a SpeculativeCap of 20 % and stays low",
 			measures: []measure{
 				above("drop from cap 10 % to 20 %", "sharp", 0.20), flat("at 100 % over at 20 %", "low"),
@@ -77,7 +77,7 @@ func lateRows() []row {
 			},
 		},
 		{
-			id: "L8", where: "Fig. 10", tier: experiment,
+			id: "L8", where: "Fig. 10", tier: experiment, seeds: manySeeds,
 			claim: "the waste at a cap of 10 % exceeds that at 20 %, and LATE at 20 % wastes less than native's 35 s a node",
 			measures: []measure{
 				above("waste at 10 % over at 20 %", "> 1", 1), below("LATE at 20 % over native", "< 1", 1),
@@ -91,7 +91,7 @@ func lateRows() []row {
 			},
 		},
 		{
-			id: "L9", where: "Fig. 11-12", tier: experiment,
+			id: "L9", where: "Fig. 11-12", tier: experiment, seeds: manySeeds,
 			claim: "SlowTaskThreshold past 25 % and SlowNodeThreshold from 5 to 50 % have no effect",
 			measures: []measure{
 				flat("SlowTask 50 % / 25 %", "flat"), flat("SlowTask 100 % / 25 %", "flat"),

@@ -3,7 +3,7 @@
 // verdict. The experiments run in examples/internal/cluster, which asks the library for every decision. The
 // parameters have the names of the papers.
 //
-//	go run ./claims                 run every row with 20 seeds
+//	go run ./claims                 run every row
 //	go run ./claims -quick          run all exact rows and a sample of the others, in under a minute
 //	go run ./claims -row L6,M5      run some rows
 //	go run ./claims -page ../docs/claims.md -seed 1 -again 1001
@@ -41,8 +41,11 @@ func main() {
 	}
 }
 
-// defaultSeeds is the number of seeds without -seeds and -quick.
-const defaultSeeds = 20
+// The number of seeds of a row without -seeds and -quick. A row takes manySeeds if one seed takes less than 0.1 s.
+const (
+	defaultSeeds = 20
+	manySeeds    = 200
+)
 
 // options are the values of the command line.
 type options struct {
@@ -62,7 +65,7 @@ func run(args []string, out, progress io.Writer) error {
 	flags.StringVar(&o.ids, "row", "", "run only these `rows`, separated by commas")
 	flags.BoolVar(&o.quick, "quick", false, "run the exact rows and a sample of the others, with 5 seeds")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
-	flags.IntVar(&o.seeds, "seeds", 0, "number of seeds (default 20, or 5 with -quick)")
+	flags.IntVar(&o.seeds, "seeds", 0, "largest number of seeds of a row (default: 20, 200 for short rows, fewer for long rows; 5 with -quick)")
 	flags.Uint64Var(&o.seed, "seed", 1, "the first seed")
 	flags.Uint64Var(&o.again, "again", 0, "the first seed of a second set for -page; 0: no second set")
 	flags.StringVar(&o.page, "page", "", "write the table to this `file`, as Markdown")
@@ -77,11 +80,8 @@ func run(args []string, out, progress io.Writer) error {
 	if o.seeds < 0 {
 		return fmt.Errorf("-seeds is %d, want 1 or more", o.seeds)
 	}
-	if o.seeds == 0 {
-		o.seeds = defaultSeeds
-		if o.quick {
-			o.seeds = 5
-		}
+	if o.seeds == 0 && o.quick {
+		o.seeds = 5
 	}
 	rows, err := choose(allRows(), o)
 	if err != nil {
@@ -138,13 +138,7 @@ func runAll(rows []row, o options, progress io.Writer) []outcome {
 	values := make([][][]float64, len(rows))
 	spent := make([]time.Duration, len(rows))
 	for i, r := range rows {
-		n := o.seeds
-		if r.seeds > 0 {
-			n = min(n, r.seeds)
-		}
-		if r.run == nil {
-			n = 0
-		}
+		n := r.count(o.seeds)
 		values[i] = make([][]float64, n)
 		for s := range n {
 			jobs = append(jobs, job{i, s})

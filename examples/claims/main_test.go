@@ -141,7 +141,7 @@ func TestJSONAndPage(t *testing.T) {
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "| L1 (A) **shown** | §5.4.3 |")
-	assert.Contains(t, string(text), "Seeds from 1, 20 of them.")
+	assert.Contains(t, string(text), "The seeds begin at 1. A row has 20 seeds.")
 }
 
 func TestPageHoldsTwoSetsOfSeedsAgainstEachOther(t *testing.T) {
@@ -150,11 +150,11 @@ func TestPageHoldsTwoSetsOfSeedsAgainstEachOther(t *testing.T) {
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "-seed 1 -again 9 -seeds 3`")
-	assert.Contains(t, string(text), "1 to 3, and, in the column **Again**, 9 to 11.")
+	assert.Contains(t, string(text), "from 1 on, and, in the column **Again**, from 9 on.")
 	a := []outcome{{ID: "X", Verdict: shown}, {ID: "Y", Verdict: outside}}
 	b := []outcome{{ID: "X", Verdict: edge}, {ID: "Y", Verdict: outside}}
-	assert.Contains(t, twice(a, b, options{seeds: 20}), "X (shown, at the edge).")
-	assert.Contains(t, twice(a, a, options{seeds: 20}), "there is none")
+	assert.Contains(t, twice(a, b, options{}), "X (shown, at the edge).")
+	assert.Contains(t, twice(a, a, options{}), "there is none")
 }
 
 func TestUnknownRow(t *testing.T) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -129,7 +130,7 @@ func (o options) command() string {
 	if o.again > 0 {
 		s += fmt.Sprintf(" -again %d", o.again)
 	}
-	if o.seeds != defaultSeeds {
+	if o.seeds > 0 {
 		s += fmt.Sprintf(" -seeds %d", o.seeds)
 	}
 	return s
@@ -144,26 +145,27 @@ func twice(first, second []outcome, o options) string {
 		}
 	}
 	s := fmt.Sprintf("\nEvery row was run on two sets of seeds that had no part in the development of the rows:\n"+
-		"%d to %d, and, in the column **Again**, %d to %d. If the two sets disagree about a row, it is at the edge:\n",
-		o.seed, o.seed+uint64(o.seeds)-1, o.again, o.again+uint64(o.seeds)-1)
+		"from %d on, and, in the column **Again**, from %d on. If the two sets disagree about a row, it is at the edge:\n",
+		o.seed, o.again)
 	if len(differ) == 0 {
 		return s + "there is none.\n"
 	}
 	return s + strings.Join(differ, ", ") + ".\n"
 }
 
-// fewer lists the rows that run with fewer seeds because they take long.
-func fewer(outcomes []outcome, o options) string {
-	var rows []string
+// counted tells how many seeds the rows have.
+func counted(outcomes []outcome, o options) string {
+	usual, others := cmp.Or(o.seeds, defaultSeeds), []string(nil)
 	for _, r := range outcomes {
-		if r.Seeds > 1 && r.Seeds < o.seeds {
-			rows = append(rows, fmt.Sprintf("%s %d", r.ID, r.Seeds))
+		if r.Seeds > 1 && r.Seeds != usual {
+			others = append(others, fmt.Sprintf("%s %d", r.ID, r.Seeds))
 		}
 	}
-	if len(rows) == 0 {
-		return ""
+	text := fmt.Sprintf("A row has %d seeds", usual)
+	if len(others) > 0 {
+		text += ", but short rows have more, and long rows fewer: " + strings.Join(others, ", ")
 	}
-	return " Rows that take long or vary little have fewer: " + strings.Join(rows, ", ") + "."
+	return text + "."
 }
 
 // writePage writes the page in Markdown.
@@ -178,7 +180,7 @@ func writePage(name string, outcomes, again []outcome, o options) error {
 			rows[i].Verdict = both(rows[i].Verdict, again[i].Verdict)
 		}
 	}
-	fmt.Fprintf(&b, "\nSeeds from %d, %d of them.%s\n\n%s\n", o.seed, o.seeds, fewer(rows, o), summary(rows))
+	fmt.Fprintf(&b, "\nThe seeds begin at %d. %s\n\n%s\n", o.seed, counted(rows, o), summary(rows))
 	for _, p := range papers {
 		fmt.Fprintf(&b, "\n## %s\n\n", p.name)
 		b.WriteString("| Row | Where | Measure | Paper | Band | Measured | ± s.e. | Again | Figure |\n" +

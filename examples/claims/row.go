@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -24,9 +25,23 @@ type row struct {
 	// run is the experiment. It returns a number for each measure. Nil: the experiment cannot be run, and the note of
 	// the row gives the reason.
 	run func(seed uint64) []float64
-	// seeds is the largest number of seeds that the row needs; 0: no limit. A row without random numbers needs 1.
+	// seeds is the number of seeds that the row takes without -seeds, and the largest number that it takes with it. 0:
+	// 20, and any number. A row without random numbers takes 1.
 	seeds int
 	quick bool // the row runs with -quick
+}
+
+// count returns the number of seeds with which the row runs. most is the value of -seeds; 0: not set.
+func (r row) count(most int) int {
+	switch {
+	case r.run == nil:
+		return 0
+	case r.seeds == 0:
+		return cmp.Or(most, defaultSeeds)
+	case most == 0:
+		return r.seeds
+	}
+	return min(most, r.seeds)
 }
 
 // measure is one number of a row, and the band in which it must be.
