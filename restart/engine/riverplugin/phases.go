@@ -114,38 +114,6 @@ func (c *coordinator) tell(v *view, todo *orders) {
 	}
 }
 
-// place is a client at a queue.
-type place struct{ queue, client string }
-
-// meet notes a client without the plugin. Its jobs are never touched, and as long as it may be there, jobs of the queue
-// get no copies: it could take a copy.
-func (c *coordinator) meet(v *view, at place) {
-	if _, met := c.strange[at]; !met {
-		c.p.options.Log.Warn("riverplugin: a client lacks the plugin, so its queue gets no copies", "client", at.client, "queue", at.queue)
-	}
-	c.strange[at] = v.now
-}
-
-// mayCopy reports whether jobs of a queue may get copies now.
-func (c *coordinator) mayCopy(queue string) bool {
-	for at := range c.strange {
-		if at.queue == queue {
-			return false
-		}
-	}
-	return true
-}
-
-// others reports whether another client lives, which could work a copy.
-func (v *view) others(c *coordinator, client string) bool {
-	for name, cl := range v.clients {
-		if name != client && cl.slots > 0 && !cl.gone() && !c.lost[name] {
-			return true
-		}
-	}
-	return false
-}
-
 // task returns the task of a job, and adds it to the phase if it is new.
 func (k *kind) task(r *row) *task {
 	t := k.tasks[r.id]
