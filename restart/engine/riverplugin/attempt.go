@@ -315,8 +315,8 @@ func silent(closed bool) error {
 	return nothing()
 }
 
-// hold waits until no attempt of the job runs or will run soon. It is for an attempt that has lost its job where River can't be told to
-// report nothing: River would end the row on behalf of the attempt that runs now.
+// hold waits until no attempt of the job runs or will run soon. It is for an attempt that has lost its job where River can't be
+// told to report nothing: River would end the row on behalf of the attempt that runs now.
 func (p *Plugin) hold(ctx context.Context, a *attempt) {
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		var runs bool

@@ -8,9 +8,9 @@ import (
 
 // notice notes when the beat of each client was last seen to change, by the clock of this process. If the coordinator
 // itself may have been blind, everybody's silence begins anew: absence of evidence is not death. That is so if the look was
-// late or took long.
-func (c *coordinator) notice(v *view) {
-	c.at = time.Now()
+// late or took long. Now is when the look ended.
+func (c *coordinator) notice(v *view, now time.Time) {
+	c.at = now
 	blind := c.looked.IsZero() || c.at.Sub(c.looked) > idleBeat+silence/5
 	c.looked = c.at
 	for name, cl := range v.clients {
@@ -67,7 +67,7 @@ func (c *coordinator) judgeClients(v *view) {
 		c.p.options.Log.Warn("riverplugin: a client is lost", "client", name, "silent", c.silent(name).Round(time.Millisecond))
 	}
 	for _, r := range v.rows {
-		r.isLost = r.known && c.lost[r.client]
+		r.isLost = r.known && (c.lost[r.client] || v.clients[r.client].replaced(r))
 	}
 }
 
@@ -93,10 +93,10 @@ func (c *coordinator) mayCopy(queue string) bool {
 	return true
 }
 
-// others reports whether another client lives, which could work a copy.
-func (v *view) others(c *coordinator, client string) bool {
+// others reports whether another client lives that works the queue of a job, and could work a copy of the job.
+func (v *view) others(c *coordinator, r *row) bool {
 	for name, cl := range v.clients {
-		if name != client && cl.slots > 0 && !cl.gone() && !c.lost[name] {
+		if name != r.client && c.worked[place{r.queue, name}] && !cl.gone() && !c.lost[name] {
 			return true
 		}
 	}

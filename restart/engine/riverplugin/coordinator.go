@@ -32,11 +32,13 @@ type state struct {
 	beats    map[string]heard // the beats of all clients
 	doubted  time.Time        // when most clients were silent at once
 	lost     map[string]bool  // clients that are lost
-	left     []int64          // copies that an earlier coordinator made and that do not run, until the first turn
+	unsure   bool             // copies may exist that this coordinator does not know: see findCopies
+	left     []int64          // such copies, until the next turn
 	turns    int
 	from     time.Time // ends of attempts before this time are known, by the clock of the database
 	swept    time.Time // of the last removal of old rows
 	strange  map[place]time.Time
+	worked   map[place]bool // the clients that have worked jobs of a queue
 	shadow   map[string]int // what the shadow mode would have done since the last line of the log
 	told     time.Time
 }
@@ -106,6 +108,7 @@ func (c *coordinator) begin(ctx context.Context, term int64) error {
 	c.state = state{
 		of: term, machines: new(engine.Machines), kinds: map[string]*kind{}, stored: map[string]*tracker.Experience{},
 		beats: map[string]heard{}, lost: map[string]bool{}, strange: map[place]time.Time{}, shadow: map[string]int{},
+		worked: map[place]bool{}, unsure: true,
 	}
 	if err := c.recall(ctx); err != nil {
 		c.of = 0

@@ -2,10 +2,12 @@ package riverplugin
 
 import (
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -15,11 +17,12 @@ import (
 
 // sighted returns a coordinator without a database. Its looks are what a test says.
 func sighted(t *testing.T, log *strings.Builder) *coordinator {
-	o := Options{Kinds: map[string]Kind{"work": {}}, Log: slog.New(slog.NewTextHandler(log, nil))}
+	sized := func([]byte) float64 { return 1 }
+	o := Options{Kinds: map[string]Kind{"work": {Copies: true}, "sized": {Work: sized}}, Log: slog.New(slog.NewTextHandler(log, nil))}
 	require.NoError(t, o.fill())
 	return &coordinator{p: &Plugin{options: o}, state: state{
 		machines: new(engine.Machines), kinds: map[string]*kind{}, stored: map[string]*tracker.Experience{},
-		beats: map[string]heard{}, lost: map[string]bool{}, strange: map[place]time.Time{}, shadow: map[string]int{},
+		beats: map[string]heard{}, lost: map[string]bool{}, strange: map[place]time.Time{}, worked: map[place]bool{}, shadow: map[string]int{},
 	}}
 }
 
@@ -41,7 +44,7 @@ func TestAJobIsLearntFromOnce(t *testing.T) {
 		} else {
 			v.ends[job{1, 1}] = ending{by: 1, ok: true, kind: "work", began: begun, ended: begun.Add(time.Second)}
 		}
-		c.notice(v)
+		c.notice(v, time.Now())
 		c.judgeClients(v)
 		c.tell(v, new(orders))
 	}
@@ -54,7 +57,7 @@ func TestALostClientIsNotBackByAGapOfSight(t *testing.T) {
 	c, beat := sighted(t, log), time.Now()
 	look := func(beat time.Time) {
 		v := seen(time.Now(), beat)
-		c.notice(v)
+		c.notice(v, v.now)
 		c.judgeClients(v)
 	}
 	look(beat)
@@ -75,7 +78,203 @@ func TestClientsThatAreGoneAreForgotten(t *testing.T) {
 	c := sighted(t, new(strings.Builder))
 	now := time.Now()
 	c.lost["gone"], c.strange[place{"q", "gone"}] = true, now.Add(-2*strangeFor)
-	c.notice(seen(now, now))
+	c.notice(seen(now, now), now)
 	assert.Empty(t, c.lost)
 	assert.Empty(t, c.strange)
+}
+
+// The size of a job that has ended is not known. So in a kind whose jobs have sizes nothing is learnt from jobs that began and
+// ended between two looks: a first task without a size would hide the sizes of all others.
+func TestAJobWithoutItsSizeIsNotLearntFrom(t *testing.T) {
+	c, now := sighted(t, new(strings.Builder)), time.Now()
+	v := seen(now, now)
+	v.ends[job{1, 1}] = ending{by: 1, ok: true, kind: "sized", began: now.Add(-time.Second), ended: now}
+	c.tell(v, new(orders))
+	assert.Equal(t, 0, c.kinds["sized"].phase.Add(1), "the phase has had no task")
+}
+
+// looks lets the coordinator look at clients with the same clock as theirs. Those that are silent have last beaten at begun.
+func looks(c *coordinator, begun, now time.Time, silent ...string) {
+	v := seen(now, now)
+	for _, name := range []string{"b", "c", "d"} {
+		v.clients[name] = &client{seen: now, running: map[string]float64{}}
+	}
+	for _, name := range silent {
+		v.clients[name].seen = begun
+	}
+	c.notice(v, now)
+	c.judgeClients(v)
+}
+
+// Most clients are silent at the same moment: the fault may lie between them and the database. So all get the time of a silence
+// once more, and no more than that.
+func TestMostClientsAreSilentAtOnce(t *testing.T) {
+	log := new(strings.Builder)
+	c, begun := sighted(t, log), time.Now()
+	at := func(d time.Duration) time.Time { return begun.Add(d) }
+	looks(c, begun, begun)
+	for d := time.Second; d <= silence+time.Second; d += time.Second {
+		looks(c, begun, at(d), "b", "c", "d")
+	}
+	assert.Empty(t, c.lost)
+	assert.Equal(t, 1, strings.Count(log.String(), "most clients are silent at once"))
+	for d := silence + 2*time.Second; d <= 2*silence+time.Second; d += time.Second {
+		looks(c, begun, at(d), "b", "c", "d")
+		assert.Empty(t, c.lost, d)
+	}
+	looks(c, begun, at(2*silence+2*time.Second), "b", "c", "d")
+	assert.Equal(t, map[string]bool{"b": true, "c": true, "d": true}, c.lost)
+	assert.Equal(t, 1, strings.Count(log.String(), "most clients are silent at once"))
+}
+
+// A single client of four is silent: nothing speaks for it.
+func TestOneClientIsSilent(t *testing.T) {
+	c, begun := sighted(t, new(strings.Builder)), time.Now()
+	for d := time.Duration(0); d <= silence; d += time.Second {
+		looks(c, begun, begun.Add(d), "b")
+		assert.Empty(t, c.lost)
+	}
+	looks(c, begun, begun.Add(silence+time.Second), "b")
+	assert.Equal(t, map[string]bool{"b": true}, c.lost)
+}
+
+// The coordinator has not looked for a while. It takes nobody as lost for that while.
+func TestABlindCoordinatorTakesNobodyAsLost(t *testing.T) {
+	c, begun := sighted(t, new(strings.Builder)), time.Now()
+	looks(c, begun, begun)
+	looks(c, begun, begun.Add(time.Minute), "b")
+	assert.Empty(t, c.lost)
+	for d := time.Second; d <= silence; d += time.Second {
+		looks(c, begun, begun.Add(time.Minute+d), "b")
+		assert.Empty(t, c.lost)
+	}
+	looks(c, begun, begun.Add(time.Minute+silence+time.Second), "b")
+	assert.Equal(t, map[string]bool{"b": true}, c.lost)
+}
+
+// runs returns a row of a job that runs at a client with the plugin.
+func runs(id int64, begun time.Time, at string) *row {
+	return &row{id: id, kind: "work", queue: "q", attempt: 1, state: "running", begun: begun, client: at, known: true}
+}
+
+// An attempt claims the end of its job, and dies before River writes it. The job is rescued: at a lost client after ten seconds,
+// and if nobody lists the attempt any more, after two minutes.
+func TestAClaimOfTheDead(t *testing.T) {
+	c, begun := sighted(t, new(strings.Builder)), time.Now()
+	rescued := func(since time.Duration, listed bool) bool {
+		v := seen(begun.Add(since), begun)
+		v.rows[1] = runs(1, begun, "a")
+		v.ends[job{1, 1}] = ending{by: 1, ok: true, kind: "work", began: begun, ended: begun}
+		if listed {
+			v.clients["a"].running["1.1"] = 0
+		}
+		todo := new(orders)
+		c.orphans(v, todo)
+		return len(todo.rescues) == 1 && todo.rescues[0].override
+	}
+	assert.False(t, rescued(flushed, false))
+	assert.True(t, rescued(flushed+time.Second, false))
+	assert.False(t, rescued(time.Hour, true), "the client lives, and still runs it")
+	c.lost["a"] = true
+	assert.False(t, rescued(2*silence, true))
+	assert.True(t, rescued(2*silence+time.Second, true))
+}
+
+// Only a client that has worked jobs of a queue could work a copy of one.
+func TestClientsOfAnotherQueue(t *testing.T) {
+	c, now := sighted(t, new(strings.Builder)), time.Now()
+	v := seen(now, now)
+	v.clients["b"] = &client{seen: now, running: map[string]float64{}}
+	v.rows[1], v.rows[2] = runs(1, now, "a"), runs(2, now, "b")
+	v.rows[2].queue = "other"
+	c.tell(v, new(orders))
+	assert.False(t, v.others(c, v.rows[1]))
+	v.rows[2].queue = "q"
+	c.tell(v, new(orders))
+	assert.True(t, v.others(c, v.rows[1]))
+	c.lost["b"] = true
+	assert.False(t, v.others(c, v.rows[1]))
+}
+
+// A copy waits whose insertion the coordinator does not know of, since the answer of the database was lost. The phase gets it under
+// the name that it has asked for. A copy of an earlier coordinator has a name of its own.
+func TestCopiesThatAreFound(t *testing.T) {
+	c, now := sighted(t, new(strings.Builder)), time.Now()
+	v := seen(now, now)
+	for id := range int64(2) {
+		v.rows[id+1] = runs(id+1, now, "a")
+		r := &row{id: id + 10, kind: "work", state: "available", copied: mark{Job: id + 1, Attempt: 1}}
+		v.rows[r.id], v.copies[job{id + 1, 1}] = r, []*row{r}
+	}
+	k := c.kindOf("work")
+	k.task(v.rows[1]).asked = "asked for"
+	c.tell(v, new(orders))
+	assert.Equal(t, map[string]int64{"asked for": 10}, k.tasks[1].copies)
+	assert.Equal(t, map[string]int64{"copy 11": 11}, k.tasks[2].copies)
+	assert.Empty(t, k.tasks[1].asked)
+}
+
+// The phase of a kind has had nearly as many tasks as it can have. Another phase takes its place, with what was learnt and with
+// the jobs that run.
+func TestAPhaseIsReplaced(t *testing.T) {
+	c, begun := sighted(t, new(strings.Builder)), time.Now()
+	tell := func(d time.Duration) {
+		v := seen(begun.Add(d), begun.Add(d))
+		v.rows[1] = runs(1, begun, "a")
+		c.tell(v, new(orders))
+	}
+	tell(time.Second)
+	known := c.kinds["work"].known
+	c.kinds["work"].added = mostAdded + 1
+	tell(2 * time.Second)
+	tell(3 * time.Second)
+	assert.Same(t, known, c.kinds["work"].known)
+	assert.Equal(t, 1, c.kinds["work"].added)
+	assert.Len(t, c.kinds["work"].tasks, 1)
+}
+
+// A process dies, and another begins under its name before the silence is over. What the first ran is lost as soon as the second
+// has listed what it runs itself, also if the first had claimed an end. Rows that the second fetched are not lost.
+func TestAnotherProcessOfAName(t *testing.T) {
+	c, begun := sighted(t, new(strings.Builder)), time.Now()
+	at := func(d time.Duration) time.Time { return begun.Add(d) }
+	lost := func(now time.Duration, change func(v *view)) []order {
+		v := seen(at(now), at(now))
+		v.clients["a"].since = at(3 * time.Second)
+		v.rows[1] = runs(1, at(time.Second), "a")
+		v.rows[1].hasReturned = true
+		change(v)
+		c.notice(v, v.now)
+		c.judgeClients(v)
+		todo := new(orders)
+		c.tell(v, todo)
+		c.orphans(v, todo)
+		return todo.rescues
+	}
+	nothing := func(*view) {}
+	assert.Empty(t, lost(5*time.Second, nothing), "it may list a row later that it fetched before its first beat")
+	assert.Empty(t, lost(6*time.Second, func(v *view) { v.rows[1].hasReturned = false }), "it lists the row")
+	assert.Empty(t, lost(6*time.Second, func(v *view) { v.rows[1].begun = at(4 * time.Second) }), "it fetched the row itself")
+	claimed := func(v *view) { v.ends[job{1, 1}] = ending{by: 1, ok: true, kind: "work", ended: at(2 * time.Second)} }
+	overrides := func(o order) bool { return o.override }
+	assert.False(t, slices.ContainsFunc(lost(12*time.Second, claimed), overrides))
+	assert.True(t, slices.ContainsFunc(lost(13*time.Second, claimed), overrides))
+	delete(c.kinds, "work")
+	rescues := lost(14*time.Second, nothing)
+	require.Len(t, rescues, 1)
+	assert.Equal(t, "another process has the name of the client a now", rescues[0].why)
+}
+
+// A transaction of orders fails, and may have committed. The coordinator looks for the copies that it may have made.
+func TestOrdersWithoutAnAnswer(t *testing.T) {
+	c, now := sighted(t, new(strings.Builder)), time.Now()
+	config, err := pgxpool.ParseConfig("postgres://nobody@127.0.0.1:1/none")
+	require.NoError(t, err)
+	c.line = &line{config: config}
+	c.p.home.Store(&home{"a", ""})
+	k, r := c.kindOf("work"), runs(1, now, "a")
+	made := k.task(r)
+	assert.Error(t, c.carryOut(t.Context(), 1, &orders{copies: []order{{r: r, k: k, id: "1.1"}}}))
+	assert.True(t, c.unsure)
+	assert.Equal(t, "1.1", made.asked)
 }

@@ -15,11 +15,11 @@
 //
 // A kind that [Options.Kinds] does not name is only watched. Nothing about its jobs changes.
 //
-// In a named kind, a job whose client is lost is put back after five seconds, and a job that hangs is ended and put back.
-// A job hangs if it runs for four times the longest run time that the plugin has seen in its kind. This needs 32 runs,
-// and the time doubles each time that the same job is ended. River alone waits for RescueStuckJobsAfter, an hour, and
-// never rescues if JobTimeout is -1. A rescue counts as an attempt with an error, as River's own does. So a job that
-// kills its process is discarded after its attempts.
+// In a named kind, a job whose client is lost is put back after five seconds, and sooner if another process begins under the
+// client's ID. A job that hangs is ended and put back. A job hangs if it runs for four times the longest run time that the
+// plugin has seen in its kind. This needs 32 runs, and the time doubles each time that the same job is ended. River alone
+// waits for RescueStuckJobsAfter, an hour, and never rescues if JobTimeout is -1. A rescue counts as an attempt with an
+// error, as River's own does. So a job that kills its process is discarded after its attempts.
 //
 // With [Kind.Copies], a slow job gets a copy on another client. The first of both that succeeds is the result, and the
 // other is ended. The copy runs with the job's arguments and tags, and is a row of its own as long as it runs: hooks,

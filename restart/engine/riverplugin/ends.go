@@ -82,8 +82,9 @@ func (c *coordinator) orphans(v *view, todo *orders) {
 		if !listed && e.by == j.id {
 			client = r.client
 		}
-		since := v.now.Sub(e.ended)
-		if !listed && since > flushed || since > 2*silence && c.lost[client] {
+		since, by := v.now.Sub(e.ended), v.rows[e.by]
+		isLost := c.lost[client] || by != nil && by.isLost
+		if !listed && since > flushed || since > 2*silence && isLost {
 			todo.rescues = append(todo.rescues, order{r: r, why: "the attempt that ended the job has died", override: true})
 		}
 	}

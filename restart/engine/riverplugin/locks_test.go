@@ -65,6 +65,9 @@ func TestAClaimIsRepeated(t *testing.T) {
 	won, err := n.plugin.Claim(t.Context(), id, 1)
 	assert.NoError(t, err)
 	assert.True(t, won)
+	won, err = n.plugin.Claim(t.Context(), id, 2)
+	assert.NoError(t, err)
+	assert.False(t, won, "the job has no second attempt")
 }
 
 // Two clients share a plugin by mistake. The jobs of the client without Run end as with River alone, in their own schema.
@@ -119,8 +122,8 @@ func TestThePoolPreparesConnections(t *testing.T) {
 func TestARescueAfterHours(t *testing.T) {
 	pool := database(t)
 	start(t, pool, "first", setup{options: riverplugin.Options{Log: quiet}}, obeys).stop()
-	_, err := pool.Exec(t.Context(), `INSERT INTO straggler_client (client, seen, busy, slots, running)
-		SELECT c, now() - interval '2 hours', 1, 1, '{}' FROM unnest(ARRAY['dead', 'idle']) c`)
+	_, err := pool.Exec(t.Context(), `WITH m AS (INSERT INTO straggler_member VALUES ('dead', ''), ('idle', ''))
+		INSERT INTO straggler_client (client, seen, busy, slots, running) SELECT c, now() - interval '2 hours', 1, 1, '{}' FROM unnest(ARRAY['dead', 'idle']) c`)
 	require.NoError(t, err)
 	_, err = pool.Exec(t.Context(), `INSERT INTO river_job (args, kind, max_attempts, state, attempt, attempted_at, attempted_by)
 		VALUES ('{}', 'work', 2, 'running', 1, now() - interval '2 hours', '{dead}')`)
@@ -128,7 +131,7 @@ func TestARescueAfterHours(t *testing.T) {
 	start(t, pool, "a", setup{options: riverplugin.Options{Log: quiet}}, obeys)
 	assert.Eventually(t, func() bool { return rows(t, pool, "river_job WHERE state = 'completed' AND attempt = 2") == 1 },
 		20*time.Second, 100*time.Millisecond)
-	assert.Zero(t, rows(t, pool, "straggler_client WHERE client = 'idle'"))
+	assert.Zero(t, rows(t, pool, "straggler_client WHERE client = 'idle'")+rows(t, pool, "straggler_member WHERE client = 'idle'"))
 }
 
 // A transaction pooler allows no prepared statements. The plugin's statements do without, as the pool says.
@@ -168,4 +171,50 @@ func TestAPoolWithoutPreparedStatements(t *testing.T) {
 			assert.Zero(t, log.count("level=WARN msg=\"riverplugin: a turn of the coordinator failed")+log.count("level=ERROR"), log.text.String())
 		})
 	}
+}
+
+// A machine with Postgres and a client loses its power: after the crash, the table of beats is empty, and the client is gone. Its
+// jobs are rescued. The row of a client that has no jobs and does not come back is removed.
+func TestAClientThatDiesWithPostgres(t *testing.T) {
+	pool := database(t)
+	start(t, pool, "first", setup{options: riverplugin.Options{Log: quiet}}, obeys).stop()
+	_, err := pool.Exec(t.Context(), `INSERT INTO straggler_member VALUES ('dead', ''), ('idle', '')`)
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `INSERT INTO river_job (args, kind, max_attempts, state, attempt, attempted_at, attempted_by)
+		VALUES ('{}', 'work', 2, 'running', 1, now(), '{dead}')`)
+	require.NoError(t, err)
+	start(t, pool, "a", setup{options: riverplugin.Options{Log: quiet}}, obeys)
+	assert.Eventually(t, func() bool { return rows(t, pool, "river_job WHERE state = 'completed' AND attempt = 2") == 1 },
+		20*time.Second, 100*time.Millisecond)
+	assert.Zero(t, rows(t, pool, "straggler_member WHERE client = 'idle'"))
+}
+
+// The role of the program may not create tables. If another role has created them, the plugin works.
+func TestARoleThatCreatesNoTables(t *testing.T) {
+	pool := database(t)
+	start(t, pool, "first", setup{options: riverplugin.Options{Log: quiet}}, obeys).stop()
+	_, err := pool.Exec(t.Context(), `CREATE ROLE app LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO app;
+		GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO app; REVOKE CREATE ON SCHEMA public FROM app, public`)
+	require.NoError(t, err)
+	c := pool.Config()
+	c.ConnConfig.User = "app"
+	app, err := pgxpool.NewWithConfig(t.Context(), c)
+	require.NoError(t, err)
+	t.Cleanup(app.Close)
+	n := start(t, app, "a", setup{options: riverplugin.Options{Log: quiet}}, obeys)
+	assert.Equal(t, []string{"text"}, outputs(t, n, insert(t, n, work{Name: "output"}, nil)))
+}
+
+// An earlier coordinator made copies. One waits in a queue that nobody works, and its job runs no more. It is removed.
+func TestCopiesThatWereLeft(t *testing.T) {
+	pool := database(t)
+	n := start(t, pool, "first", setup{options: riverplugin.Options{Log: quiet}}, obeys)
+	id := insert(t, n, work{Name: "output"}, nil)
+	outputs(t, n, id)
+	n.stop()
+	_, err := pool.Exec(t.Context(), `INSERT INTO river_job (args, kind, max_attempts, state, queue, metadata)
+		VALUES ('{}', 'work', 1, 'available', 'nobody', jsonb_build_object('straggler', jsonb_build_object('job', $1::bigint, 'attempt', 1)))`, id)
+	require.NoError(t, err)
+	start(t, pool, "a", setup{options: riverplugin.Options{Log: quiet}}, obeys)
+	assert.Eventually(t, func() bool { return rows(t, pool, "river_job") == 1 }, 10*time.Second, 10*time.Millisecond)
 }

@@ -11,6 +11,7 @@ import (
 
 // client is a client of River that has the plugin, as its last beat says.
 type client struct {
+	since       time.Time // when the present process began to have the name of the client
 	seen        time.Time
 	busy, slots int
 	running     map[string]float64 // by the names of the attempts, the shares of work that they have reported
@@ -19,6 +20,12 @@ type client struct {
 
 // gone reports whether the client has stopped.
 func (cl *client) gone() bool { return cl.busy < 0 }
+
+// replaced reports whether another process of the same name has taken the place of the one that began to run a row. A row that
+// the present process fetched before its first beat is listed soon afterwards.
+func (cl *client) replaced(r *row) bool {
+	return r.hasReturned && r.begun.Before(cl.since) && cl.seen.After(cl.since.Add(2*idleBeat))
+}
 
 // row is a row of a job, or of a copy, that runs, or that the coordinator knows.
 type row struct {
@@ -32,7 +39,7 @@ type row struct {
 	cancelled     bool // the user has asked to cancel the job
 	failures      int
 	args          []byte
-	known, isLost bool // known: a client with the plugin runs the attempt; isLost: and this client is lost
+	known, isLost bool // known: a client with the plugin runs the attempt; isLost: and this client, or its process, is lost
 	isWatched     bool // the client runs the attempt as River alone would, and only lists it
 	hasReturned   bool // the client does not run the attempt any more, and River has not yet written that
 	progress      float64
@@ -70,12 +77,32 @@ type view struct {
 	waiting bool // a job waits for a slot
 }
 
+// findCopies finds the copies that wait and that no phase knows: those of an earlier coordinator, and those of a transaction
+// whose result was lost.
+func (c *coordinator) findCopies(ctx context.Context) error {
+	if !c.unsure {
+		return nil
+	}
+	return c.line.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		rows, err := conn.Query(ctx, c.in(`SELECT id FROM SCHEMA.river_job WHERE metadata ? 'straggler' AND state <> 'running'`))
+		if err != nil {
+			return err
+		}
+		c.left, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+		c.unsure = err != nil
+		return err
+	})
+}
+
 // allEnds is the number of looks of which one reads all ends of attempts, also old ones: see [coordinator.orphans].
 const allEnds = 64
 
 // look reads everything in one round trip, at one moment.
 func (c *coordinator) look(ctx context.Context) (*view, error) {
 	v := &view{clients: map[string]*client{}, rows: map[int64]*row{}, copies: map[job][]*row{}, ends: map[job]ending{}}
+	if err := c.findCopies(ctx); err != nil {
+		return nil, err
+	}
 	names, all := c.names()
 	from := c.from
 	if c.turns++; c.turns%allEnds == 0 {
@@ -83,12 +110,15 @@ func (c *coordinator) look(ctx context.Context) (*view, error) {
 	}
 	err := c.line.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		b := &pgx.Batch{}
-		// The order makes the planner take River's index. Else it may read all old jobs before it finds one that waits, and EXISTS drops an order.
+		// The order makes the planner take River's index. Without it, the planner may read all old jobs before it finds one that
+		// waits. EXISTS would drop the order.
 		b.Queue(c.in(`SELECT now(), (
 			SELECT true FROM SCHEMA.river_job WHERE state = 'available' AND scheduled_at <= now() - interval '50 ms'
 			ORDER BY queue, priority, scheduled_at, id LIMIT 1
 		) IS NOT NULL`))
-		b.Queue(c.in(`SELECT client, seen, busy, slots, running::text, ends FROM SCHEMA.straggler_client`))
+		b.Queue(c.in(`SELECT client, since, coalesce(seen, 'epoch'), coalesce(busy, 0), coalesce(slots, 0),
+			coalesce(running::text, '{}'), coalesce(ends, '{}')
+			FROM SCHEMA.straggler_member LEFT JOIN SCHEMA.straggler_client USING (client)`))
 		b.Queue(c.in(`
 			SELECT e.job, e.attempt, e.by, e.ok, coalesce(e.began, e.ended), e.ended, coalesce(j.kind, '')
 			FROM SCHEMA.straggler_end e LEFT JOIN SCHEMA.river_job j ON j.id = e.job WHERE e.ended > $1`), from)
@@ -108,7 +138,7 @@ func (c *coordinator) look(ctx context.Context) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.notice(v)
+	c.notice(v, time.Now())
 	return v, nil
 }
 
@@ -123,7 +153,7 @@ func (v *view) read(r pgx.BatchResults) error {
 	}
 	var name, text string
 	var cl client
-	if _, err = pgx.ForEachRow(rows, []any{&name, &cl.seen, &cl.busy, &cl.slots, &text, &cl.ends}, func() error {
+	if _, err = pgx.ForEachRow(rows, []any{&name, &cl.since, &cl.seen, &cl.busy, &cl.slots, &text, &cl.ends}, func() error {
 		one := cl
 		one.ends = slices.Clone(cl.ends)
 		one.running = map[string]float64{}
@@ -188,7 +218,7 @@ func (c *coordinator) names() (names []string, all bool) {
 	return names, all
 }
 
-// tracked returns the rows of the jobs and copies that the phases know, and of the copies that an earlier coordinator left.
+// tracked returns the rows of the jobs and copies that the phases know, and of the copies that findCopies has found.
 func (c *coordinator) tracked() (ids []int64) {
 	ids = append(ids, c.left...)
 	for _, k := range c.kinds {

@@ -72,13 +72,19 @@ func (c *coordinator) carryOut(ctx context.Context, term int64, todo *orders) er
 		})
 	})
 	if err != nil {
+		c.unsure = true // the transaction may have committed
+		for _, o := range todo.copies {
+			if t := o.k.tasks[o.r.id]; t != nil {
+				t.asked = o.id
+			}
+		}
 		return err
 	}
 	for i, o := range todo.copies {
 		if t := o.k.tasks[o.r.id]; made[i] == 0 {
 			o.k.refuse(o)
 		} else if t != nil {
-			t.copies[o.id] = made[i]
+			t.copies[o.id], t.asked = made[i], ""
 			c.p.options.Log.Info("riverplugin: a job gets a copy", "job", o.r.id, "client", o.r.client, "why", o.why)
 		}
 	}
@@ -140,9 +146,9 @@ func (c *coordinator) rescueApart(ctx context.Context, tx pgx.Tx, o order) error
 	return err
 }
 
-// rescue puts a job back as River's own rescuer does: the attempt counts, and has an error. If a
-// transaction holds the row, such as that of a client that was lost after CompleteTx, rescue leaves the job to a later turn:
-// the other orders must not wait for it.
+// rescue puts a job back as River's own rescuer does: the attempt counts, and has an error. A transaction may hold the row, such
+// as that of a client that was lost after CompleteTx. Then rescue leaves the job to a later turn, since the other orders must
+// not wait for it.
 func (c *coordinator) rescue(ctx context.Context, tx pgx.Tx, o order) error {
 	r := o.r
 	now := time.Now().UTC()
@@ -200,10 +206,14 @@ func (c *coordinator) sweep(ctx context.Context, v *view) error {
 		b.Queue(c.in(`DELETE FROM SCHEMA.straggler_end e WHERE ended < $1 AND NOT EXISTS (
 			SELECT FROM SCHEMA.river_job j WHERE j.id = e.job AND j.attempt = e.attempt AND j.state = 'running'
 		)`), c.from.Add(-silence))
-		b.Queue(c.in(`DELETE FROM SCHEMA.straggler_client WHERE seen < now() - interval '1 hour' AND client NOT IN (
-			SELECT attempted_by[array_upper(attempted_by, 1)] FROM SCHEMA.river_job
-			WHERE state = 'running' AND array_length(attempted_by, 1) > 0
-		)`)) // jobs of a client that stays are rescued, also if all were away for longer
+		// A client that has jobs stays: they are rescued, also if all clients were away for longer.
+		b.Queue(c.in(`WITH gone AS (
+			DELETE FROM SCHEMA.straggler_member
+			WHERE client NOT IN (SELECT client FROM SCHEMA.straggler_client WHERE seen > now() - interval '1 hour') AND client NOT IN (
+				SELECT attempted_by[array_upper(attempted_by, 1)] FROM SCHEMA.river_job
+				WHERE state = 'running' AND array_length(attempted_by, 1) > 0
+			) RETURNING client
+		) DELETE FROM SCHEMA.straggler_client c USING gone WHERE c.client = gone.client`))
 		for _, name := range slices.Sorted(maps.Keys(c.kinds)) {
 			known, _ := c.kinds[name].known.MarshalBinary() // never fails
 			b.Queue(c.in(`INSERT INTO SCHEMA.straggler_kind (kind, known) VALUES ($1, $2)
@@ -238,17 +248,10 @@ func (c *coordinator) sweep(ctx context.Context, v *view) error {
 	})
 }
 
-// recall reads what earlier coordinators have learnt about each kind, and finds the copies that they have left.
+// recall reads what earlier coordinators have learnt about each kind.
 func (c *coordinator) recall(ctx context.Context) error {
 	return c.line.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		rows, err := conn.Query(ctx, c.in(`SELECT id FROM SCHEMA.river_job WHERE metadata ? 'straggler' AND state <> 'running'`))
-		if err != nil {
-			return err
-		}
-		if c.left, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err != nil {
-			return err
-		}
-		rows, err = conn.Query(ctx, c.in(`SELECT kind, known FROM SCHEMA.straggler_kind`))
+		rows, err := conn.Query(ctx, c.in(`SELECT kind, known FROM SCHEMA.straggler_kind`))
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package riverplugin
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,6 +25,7 @@ type kind struct {
 	unwant map[int64]bool    // rows of copies that the phase has cancelled
 	forget []int             // tasks that are over when they are added
 	fresh  int               // jobs learnt from since the last poll
+	added  int               // tasks of the phase so far
 	learnt map[job]time.Time // attempts that had ended when they were first seen
 }
 
@@ -34,6 +36,7 @@ type task struct {
 	attempt int              // the attempt of the job that was seen last
 	over    bool             // the phase knows that this attempt has ended
 	copies  map[string]int64 // the rows of its copies, by their names in the phase
+	asked   string           // the name in the phase of a copy that may have been made: the answer was lost
 }
 
 // These numbers are choices.
@@ -44,6 +47,8 @@ const (
 	recent = 10 * time.Minute
 	// So many jobs of a kind that began and ended between two looks are learnt from, each look.
 	mostLearnt = 8
+	// The phase of a kind is replaced after so many tasks: it can have 2^30.
+	mostAdded = 1 << 29
 	// No copies are made for this time after a client without the plugin was seen.
 	strangeFor = 5 * time.Minute
 )
@@ -93,6 +98,7 @@ func (c *coordinator) tell(v *view, todo *orders) {
 			c.meet(v, place{r.queue, r.client})
 		case r.runs():
 			active = true
+			c.worked[place{r.queue, r.client}] = true
 			k := c.kindOf(r.kind)
 			k.running(c, v, r, todo)
 		}
@@ -110,8 +116,19 @@ func (c *coordinator) tell(v *view, todo *orders) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.kinds)) {
-		c.poll(v, c.kinds[name], idle, todo)
+		k := c.kinds[name]
+		c.poll(v, k, idle, todo)
+		if k.added > mostAdded {
+			c.stored[name] = k.known
+			delete(c.kinds, name)
+		}
 	}
+}
+
+// add adds a task to the phase.
+func (k *kind) add(work float64) int {
+	k.added++
+	return k.phase.Add(work)
 }
 
 // task returns the task of a job, and adds it to the phase if it is new.
@@ -124,7 +141,7 @@ func (k *kind) task(r *row) *task {
 				work = w
 			}
 		}
-		t = &task{number: k.phase.Add(work), job: r.id, attempt: r.attempt, copies: map[string]int64{}}
+		t = &task{number: k.add(work), job: r.id, attempt: r.attempt, copies: map[string]int64{}}
 		k.tasks[r.id], k.jobs[t.number] = t, t
 	}
 	return t
@@ -135,7 +152,7 @@ func (k *kind) running(c *coordinator, v *view, r *row, todo *orders) {
 	t := k.task(r)
 	if t.attempt != r.attempt {
 		k.ended(v, t, nil)
-		t.attempt, t.over = r.attempt, false
+		t.attempt, t.over, t.asked = r.attempt, false, ""
 	}
 	j := job{r.id, r.attempt}
 	if _, claimed := v.ends[j]; claimed {
@@ -144,7 +161,7 @@ func (k *kind) running(c *coordinator, v *view, r *row, todo *orders) {
 	if t.over && !r.isLost {
 		return // River has not yet written the end
 	}
-	may := k.Copies && !r.hasReturned && !r.isWatched && !r.cancelled && v.others(c, r.client) && c.mayCopy(r.queue)
+	may := k.Copies && !r.hasReturned && !r.isWatched && !r.cancelled && v.others(c, r) && c.mayCopy(r.queue)
 	k.phase.SetEligible(t.number, may, false)
 	a := engine.Attempt{
 		ID: jobName(j), Task: t.number, State: engine.Running, Machine: r.client, Begun: r.begun,
@@ -155,7 +172,11 @@ func (k *kind) running(c *coordinator, v *view, r *row, todo *orders) {
 	}
 	if r.isLost {
 		a.State, t.over = engine.Lost, true
-		todo.rescues = append(todo.rescues, order{r: r, why: "the client " + r.client + " is lost"})
+		why := "the client " + r.client + " is lost"
+		if !c.lost[r.client] {
+			why = "another process has the name of the client " + r.client + " now"
+		}
+		todo.rescues = append(todo.rescues, order{r: r, why: why})
 	}
 	k.list = append(k.list, a)
 }
@@ -194,9 +215,10 @@ func (k *kind) ended(v *view, t *task, r *row) {
 	k.list = append(k.list, a)
 }
 
-// learn learns from an attempt that began and ended between two looks.
+// learn learns from an attempt that began and ended between two looks. In a kind whose jobs have sizes it does not: the size of
+// a job that has ended is not known.
 func (k *kind) learn(j job, e ending) {
-	if _, done := k.learnt[j]; done {
+	if _, done := k.learnt[j]; done || k.Work != nil {
 		return
 	}
 	k.learnt[j] = e.ended
@@ -206,7 +228,7 @@ func (k *kind) learn(j job, e ending) {
 	if k.fresh++; k.fresh > mostLearnt {
 		return
 	}
-	number := k.phase.Add(-1)
+	number := k.add(-1)
 	k.list = append(k.list, engine.Attempt{
 		ID: jobName(j), Task: number, State: engine.Succeeded, Begun: e.began, Ended: e.ended, Published: true,
 	})
@@ -227,7 +249,8 @@ func (c *coordinator) poll(v *view, k *kind, idle int, todo *orders) {
 		}
 		for _, of := range v.copies[job{id, t.attempt}] {
 			if !slices.Contains(slices.Collect(maps.Values(t.copies)), of.id) {
-				t.copies[fmt.Sprint("copy ", of.id)] = of.id // an earlier coordinator has made it
+				t.copies[cmp.Or(t.asked, fmt.Sprint("copy ", of.id))] = of.id // without asked, an earlier coordinator has made it
+				t.asked = ""
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(t.copies)) {

@@ -28,7 +28,7 @@ type Plugin struct {
 	shared  atomic.Bool   // a client other than that of Run has the plugin
 	busy    atomic.Int32  // attempts that run in this process, of all kinds
 	most    atomic.Int32  // the largest value of busy that a beat has seen
-	holder  string        // the name of this plugin in the lease, which no other process has
+	holder  string        // a random name of this plugin, which no other process has
 
 	mu      sync.Mutex
 	running map[string]*attempt // by the names of the attempts
@@ -122,9 +122,9 @@ const (
 )
 
 // Run tells the other clients that this one lives, and coordinates rescues and copies if no other client does. Call it
-// once, on a goroutine of its own, with the client that has the plugin. Let ctx end with the client, or after it. It returns when ctx has ended and no attempt of
-// a named kind runs here any more. Run creates the plugin's tables if they are missing. It needs two connections of its
-// own, outside of the pool.
+// once, on a goroutine of its own, with the client that has the plugin. Let ctx end with the client, or after it. Run returns
+// when ctx has ended and no attempt of a named kind runs here any more. It creates the plugin's tables if they are missing. It
+// needs two connections of its own, outside of the pool.
 func (p *Plugin) Run(ctx context.Context, client *river.Client[pgx.Tx]) {
 	if p.called.Swap(true) {
 		p.options.Log.Error("riverplugin: Plugin.Run was called again; each client needs a Plugin of its own", "client", client.ID())
@@ -135,8 +135,7 @@ func (p *Plugin) Run(ctx context.Context, client *river.Client[pgx.Tx]) {
 	defer beats.close()
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		err := beats.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-			_, err := conn.PgConn().Exec(ctx, in(schema, tables)).ReadAll()
-			return err
+			return create(ctx, conn, schema)
 		})
 		if err == nil {
 			break
@@ -198,7 +197,10 @@ func (p *Plugin) beat(ctx context.Context, beats *line, c *coordinator, failed *
 	leads := ctx.Err() == nil
 	err := beats.do(context.WithoutCancel(ctx), func(ctx context.Context, conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, p.in(`
-			WITH beat AS (
+			WITH member AS (
+				INSERT INTO SCHEMA.straggler_member AS m (client, holder) VALUES ($1, $7)
+				ON CONFLICT (client) DO UPDATE SET holder = $7, since = now() WHERE m.holder <> $7
+			), beat AS (
 				INSERT INTO SCHEMA.straggler_client (client, seen, busy, slots, running) VALUES ($1, now(), $2, $3, $4)
 				ON CONFLICT (client) DO UPDATE SET seen = now(), busy = $2, slots = $3, running = $4 RETURNING ends
 			), lease AS (

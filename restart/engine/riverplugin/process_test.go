@@ -147,6 +147,26 @@ func TestAClientThatDies(t *testing.T) {
 	assert.Equal(t, 4, log.count("a job was rescued"))
 }
 
+// A process is killed, and another begins at once under its name. Its jobs are put back after some three seconds.
+func TestAClientThatIsRestarted(t *testing.T) {
+	long(t)
+	pool := database(t)
+	n, log := watching(t, pool, riverplugin.Options{Kinds: map[string]riverplugin.Kind{"work": {}}})
+	dies := process(t, pool, "a")
+	var ids []int64
+	for i := range 4 {
+		ids = append(ids, insert(t, n, work{fmt.Sprint(i), 800 * time.Millisecond}, nil))
+	}
+	assert.Eventually(t, func() bool { return rows(t, pool, "river_job WHERE state = 'running'") == 4 }, 10*time.Second, 10*time.Millisecond)
+	require.NoError(t, dies.Process.Kill())
+	begun := time.Now()
+	process(t, pool, "a")
+	assert.Equal(t, []string{"a", "a", "a", "a"}, outputs(t, n, ids...))
+	assert.Less(t, time.Since(begun), 8*time.Second)
+	assert.Equal(t, 4, rows(t, pool, "river_job WHERE attempt = 2 AND array_length(errors, 1) = 1"))
+	assert.Zero(t, log.count("a client is lost"))
+}
+
 // A process is stopped for eight seconds. Its jobs are worked elsewhere. When it goes on, its attempts change nothing. Its
 // loss and its return are in the log.
 func TestAClientThatStopsAndComesBack(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 //
 // straggler_end decides which attempt ends a job: whoever inserts the row of an attempt of a job may end it, and nobody
 // else. The attempt itself, a copy of it and a rescue compete for the row. The tables without a log are empty after a
-// crash of Postgres: clients that live fill theirs again with their next beat.
+// crash of Postgres. A client that lives fills its row again with its next beat. A client that died with Postgres is still in
+// straggler_member, so its jobs are rescued. That table also says since when the present process has the name of a client.
 const tables = `
 SELECT pg_advisory_xact_lock(7235419082);
 CREATE UNLOGGED TABLE IF NOT EXISTS SCHEMA.straggler_client (
@@ -29,7 +30,20 @@ CREATE INDEX IF NOT EXISTS straggler_end_ended ON SCHEMA.straggler_end (ended);
 CREATE TABLE IF NOT EXISTS SCHEMA.straggler_lease (
 	name text PRIMARY KEY, holder text NOT NULL, term bigint NOT NULL, until timestamptz NOT NULL
 );
-CREATE TABLE IF NOT EXISTS SCHEMA.straggler_kind (kind text PRIMARY KEY, known bytea NOT NULL, saved timestamptz NOT NULL DEFAULT now());`
+CREATE TABLE IF NOT EXISTS SCHEMA.straggler_kind (kind text PRIMARY KEY, known bytea NOT NULL, saved timestamptz NOT NULL DEFAULT now());
+CREATE TABLE IF NOT EXISTS SCHEMA.straggler_member (
+	client text PRIMARY KEY, holder text NOT NULL, since timestamptz NOT NULL DEFAULT now()
+);`
+
+// create creates the tables if they are missing. If they are there, it needs no right to create any.
+func create(ctx context.Context, conn *pgx.Conn, schema string) error {
+	var there bool
+	err := conn.QueryRow(ctx, in(schema, `SELECT to_regclass('SCHEMA.straggler_member') IS NOT NULL`)).Scan(&there)
+	if err == nil && !there {
+		_, err = conn.PgConn().Exec(ctx, in(schema, tables)).ReadAll()
+	}
+	return err
+}
 
 // in writes the name of a schema where sql has the word SCHEMA. The empty schema stands for the search path, as in River's
 // configuration.
