@@ -43,7 +43,7 @@ func TestNamesAreCompleteAndDistinct(t *testing.T) {
 
 // Hosts log and store the names and the numbers, so they never change.
 func TestNamesAreStable(t *testing.T) {
-	for r, want := range map[restart.Reason]string{
+	names := map[restart.Reason]string{
 		0: "no-reason", 1: "fresh-sooner", 2: "saves-resources", 3: "idle-slot", 4: "slower-attempt", 5: "longest-to-end",
 		6: "behind-average", 7: "near-end", 8: "beyond-peers", 9: "next-waiting", 10: "not-slow", 11: "no-estimate",
 		12: "too-young", 13: "too-few-finished", 14: "tasks-waiting", 15: "no-free-slot", 16: "enough-attempts",
@@ -51,7 +51,10 @@ func TestNamesAreStable(t *testing.T) {
 		22: "slow-machine", 23: "same-machine", 24: "nothing-to-do", 25: "not-running", 26: "disabled", 27: "overtaken", 28: "no-progress",
 		29: "bad-units", 30: "unlikely", 31: "leaving", 32: "cloned", 33: "bad-answer", 34: "furthest-on", 35: "unproven", 36: "held",
 		37: "loss-bound", 38: "copy-faster", 39: "not-restartable", 40: "copies-spent", 41: "beaten-machine", 42: "no-faster", 43: "bad-machine",
-	} {
+		44: "overdue",
+	}
+	assert.Len(t, names, restart.Reasons)
+	for r, want := range names {
 		assert.Equal(t, want, r.String())
 	}
 	for m, want := range map[restart.Measure]string{
