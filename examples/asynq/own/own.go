@@ -1,6 +1,6 @@
 // Package own is an example of a job queue that its author writes on Redis alone, and that copies and restarts slow
 // tasks. This file has all of it: the worker, the scheduler and the saved state. A program with asynq uses
-// restart/engine/asynq instead.
+// restart/engine/asynqplugin instead.
 package own
 
 import (

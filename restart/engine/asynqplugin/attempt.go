@@ -1,0 +1,219 @@
+package asynqplugin
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/straggler-go/straggler/restart/engine"
+)
+
+// Causes of the end of an attempt's context.
+var (
+	// ErrOver is the cause if another attempt of the task has ended the task, or if a copy is not wanted any more.
+	ErrOver = errors.New("asynqplugin: another attempt has ended this task")
+	// ErrHangs is the cause if the attempt has run for far longer than its kind takes. Asynq sees it as the attempt's error.
+	ErrHangs = errors.New("asynqplugin: the attempt hangs")
+)
+
+// about is what the others know about an attempt.
+type about struct {
+	Queue   string  `json:"queue"`
+	Task    string  `json:"task"`         // the ID of the task; for a copy that of the original
+	Of      string  `json:"of,omitempty"` // for a copy, the name of the attempt that it runs beside
+	Kind    string  `json:"kind"`
+	Server  string  `json:"server"`
+	Retried int     `json:"retried,omitempty"`
+	Work    float64 `json:"work,omitempty"`
+}
+
+// Middleware returns the handler with the plugin around it. It is an asynq.MiddlewareFunc.
+func (p *Plugin) Middleware(next asynq.Handler) asynq.Handler {
+	return asynq.HandlerFunc(func(ctx context.Context, task *asynq.Task) error {
+		kind, named := p.options.of(task.Type())
+		switch text, is := task.Headers()[header]; {
+		case is:
+			p.copy(ctx, task, text, next)
+			return nil // so the row of the copy leaves no trace
+		case named:
+			return p.original(ctx, task, kind, next)
+		}
+		return next.ProcessTask(ctx, task)
+	})
+}
+
+// keep is how long Redis knows an attempt.
+const keep = 24 * time.Hour
+
+// wonFor is how long Redis knows a copy that has won whose original was lost with its server.
+const wonFor = time.Hour
+
+// original runs an attempt of a task in a named kind.
+func (p *Plugin) original(ctx context.Context, task *asynq.Task, kind Kind, next asynq.Handler) error {
+	a, name := about{Kind: task.Type(), Server: p.name, Work: -1}, rand.Text()
+	a.Queue, _ = asynq.GetQueueName(ctx)
+	a.Task, _ = asynq.GetTaskID(ctx)
+	a.Retried, _ = asynq.GetRetryCount(ctx)
+	if kind.Work != nil {
+		if w := kind.Work(task.Payload()); w > 0 && w <= math.MaxFloat64 {
+			a.Work = w
+		}
+	}
+	text, _ := json.Marshal(a) // never fails: Work is finite
+	digest := fmt.Sprintf("%x", sha256.Sum256(task.Payload()))
+	result, won, _ := p.ask(ctx, begin, a, name, digest, text, keep.Milliseconds()) // if it fails, the attempt gets no help
+	if won {
+		return p.adopt(ctx, a, task, result)
+	}
+	o := p.run(ctx, name, task, next)
+	if result, won = p.persist(ctx, end, a, name, o.state.String()); won {
+		return p.adopt(ctx, a, task, result)
+	}
+	if o.exit != nil {
+		o.exit()
+	}
+	return o.err
+}
+
+// outcome is how a handler has ended.
+type outcome struct {
+	err   error
+	exit  func() // panics or calls runtime.Goexit as the handler did; nil if it has returned
+	state engine.State
+}
+
+// run runs the handler, on a goroutine of its own. It returns as soon as the context ends: a handler that ignores its
+// context must not keep asynq from going on. As with asynq's own timeout, such a handler runs on.
+func (p *Plugin) run(ctx context.Context, name string, task *asynq.Task, next asynq.Handler) outcome {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	p.running.Store(name, cancel)
+	defer p.running.Delete(name)
+	done := make(chan outcome, 1)
+	go func() {
+		o := outcome{exit: runtime.Goexit, state: engine.Failed}
+		defer func() {
+			if x := recover(); x != nil {
+				o.exit = func() { panic(x) }
+			}
+			done <- o
+		}()
+		o.err, o.exit = next.ProcessTask(ctx, task), nil
+		if o.err == nil {
+			o.state = engine.Succeeded
+		}
+	}()
+	select {
+	case o := <-done:
+		return o
+	case <-ctx.Done():
+		return outcome{err: context.Cause(ctx), state: engine.Failed}
+	}
+}
+
+// lease is the time after which asynq gives up an attempt whose server does not reach Redis.
+const lease = 30 * time.Second
+
+// persist asks until Redis answers: until then nobody knows who ends the task. It gives up when asynq does not wait for the
+// attempt any more: when ctx has ended, or when the lease of the task has.
+func (p *Plugin) persist(ctx context.Context, s *redis.Script, a about, args ...any) (result string, yes bool) {
+	wait, cancel := context.WithTimeout(ctx, lease)
+	defer cancel()
+	for {
+		result, yes, err := p.ask(context.WithoutCancel(ctx), s, a, args...)
+		if err == nil || !sleep(wait, time.Second/4) {
+			return result, yes
+		}
+	}
+}
+
+// adopt ends a task with the result of its copy. After an error, the task's next attempt adopts it.
+func (p *Plugin) adopt(ctx context.Context, a about, task *asynq.Task, result string) error {
+	if result != "" {
+		if _, err := task.ResultWriter().Write([]byte(result)); err != nil {
+			return fmt.Errorf("asynqplugin: the result of the copy: %w", err)
+		}
+	}
+	return p.redis.Del(context.WithoutCancel(ctx), taskKey(a.Queue, a.Task)).Err()
+}
+
+// header is the key of the mark of a copy in the headers of its task.
+const header = "straggler"
+
+// mark is what the header of a copy says.
+type mark struct {
+	about
+	Copy     string        `json:"copy"` // the name of the copy
+	Avoid    []string      `json:"avoid"`
+	Timeout  time.Duration `json:"timeout"`
+	Deadline time.Time     `json:"deadline"`
+	Passed   int           `json:"passed"` // how often a server has passed the copy on
+}
+
+// row returns the task ID of a copy.
+func (m *mark) row() string { return fmt.Sprintf("%s:copy:%s:%d", m.Task, m.Copy, m.Passed) }
+
+// copyTries is asynq's number of retries of a copy. A copy that asynq tries again ends at once, so it is never archived.
+const copyTries = 3
+
+// bounce is how long a server waits that passes a copy on for the second time. Each time it waits longer, up to a second.
+const bounce = 50 * time.Millisecond
+
+// enqueue puts a copy at the head of a queue.
+func (p *Plugin) enqueue(ctx context.Context, payload []byte, headers map[string]string, m mark) error {
+	text, _ := json.Marshal(m) // a copy with an empty mark never begins
+	with := map[string]string{}
+	maps.Copy(with, headers)
+	with[header] = string(text)
+	_, err := p.client.EnqueueContext(ctx, asynq.NewTaskWithHeaders(m.Kind, payload, with), asynq.Queue(m.Queue),
+		asynq.TaskID(m.row()), asynq.MaxRetry(copyTries), asynq.Timeout(m.Timeout), asynq.Deadline(m.Deadline))
+	if err != nil {
+		return err
+	}
+	return first.Run(ctx, p.redis, []string{pendingKey(m.Queue)}, m.row()).Err()
+}
+
+// copy runs a copy. A copy can only win: its error, its panic and its end by asynq are nobody's.
+func (p *Plugin) copy(ctx context.Context, task *asynq.Task, header string, next asynq.Handler) {
+	var m mark
+	if json.Unmarshal([]byte(header), &m) != nil || p.options.Shadow {
+		return
+	}
+	a := m.about
+	a.Server = p.name
+	text, _ := json.Marshal(a)
+	passes := slices.Contains(append(m.Avoid, m.Server), p.name)
+	if passes {
+		text = nil
+	}
+	if _, wanted, err := p.ask(ctx, admit, a, m.Of, m.Copy, text); err != nil || !wanted {
+		return
+	}
+	if passes {
+		sleep(ctx, min(bounce*time.Duration(m.Passed), time.Second))
+		m.Passed++
+		if err := p.enqueue(ctx, task.Payload(), task.Headers(), m); err != nil {
+			p.options.Log.Warn("asynqplugin: a copy is lost", "task", m.Task, "error", err)
+		}
+		return
+	}
+	o := p.run(ctx, m.Copy, task, next)
+	row, err := p.inspector.GetTaskInfo(m.Queue, m.row())
+	if err != nil {
+		row, o.state = new(asynq.TaskInfo), engine.Failed // without its result it can't win
+	}
+	if _, won := p.persist(ctx, win, a, m.Of, m.Copy, o.state.String(), row.Result, wonFor.Milliseconds()); won {
+		p.options.Log.Info("asynqplugin: a copy was faster", "task", m.Task, "server", p.name)
+	}
+}

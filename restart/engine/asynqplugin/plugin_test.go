@@ -1,0 +1,200 @@
+package asynqplugin_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart/engine/asynqplugin"
+)
+
+func TestOptionsOutOfRange(t *testing.T) {
+	for want, o := range map[string]asynqplugin.Options{
+		"asynqplugin: Options.Interval is 1ms, want 10ms to 1s, or 0 for 100ms": {Interval: time.Millisecond},
+		"asynqplugin: Options.Interval is -1s, want 10ms to 1s, or 0 for 100ms": {Interval: -time.Second},
+		"asynqplugin: Options.Interval is 2s, want 10ms to 1s, or 0 for 100ms":  {Interval: 2 * time.Second},
+	} {
+		_, err := asynqplugin.New(asynq.RedisClientOpt{}, o)
+		assert.EqualError(t, err, want)
+	}
+	_, err := asynqplugin.New(nil, asynqplugin.Options{})
+	assert.EqualError(t, err, "asynqplugin: New: the connection is of type <nil>, want one of asynq's")
+}
+
+// A program that works asynq gets the plugin by seven lines, import and error check counted. Nothing else of it changes.
+func TestSevenLines(t *testing.T) {
+	read := func(name string) []string {
+		text, err := os.ReadFile(filepath.Join("testdata", name, "main.go"))
+		require.NoError(t, err)
+		return strings.Split(string(text), "\n")[1:] // without the comment that says which of both it is
+	}
+	plain, plugged := read("plain"), read("plugged")
+	added := 0
+	for _, line := range plugged {
+		if len(plain) > 0 && line == plain[0] {
+			plain = plain[1:]
+		} else {
+			added++
+		}
+	}
+	assert.Empty(t, plain, "the lines of the program are all there, in their order")
+	assert.Equal(t, 7, added)
+}
+
+// The program of the seven lines works tasks.
+func TestTheProgramOfTheSevenLines(t *testing.T) {
+	d := newDatabase(t)
+	binary := filepath.Join(t.TempDir(), "plugged")
+	out, err := exec.Command("go", "build", "-o", binary, "./testdata/plugged").CombinedOutput()
+	require.NoError(t, err, string(out))
+	c := exec.Command(binary)
+	c.Env = append(os.Environ(), "REDIS_URL=redis-socket://"+d.conn.Addr)
+	require.NoError(t, c.Start())
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	d.enqueue("resize", "a")
+	assert.Equal(t, row{State: "completed", Result: "small a"}, d.settled("a"))
+}
+
+// Nothing changes for a kind that the options do not name. Redis does not know its attempts, and the handler runs on asynq's
+// own goroutine.
+func TestAKindWithoutAName(t *testing.T) {
+	d := newDatabase(t)
+	var stack []byte
+	d.start(setup{options: asynqplugin.Options{Kinds: kinds}}, func(context.Context, *asynq.Task) error {
+		stack = make([]byte, 1<<16)
+		stack = stack[:runtime.Stack(stack, false)]
+		return nil
+	})
+	d.enqueue("other", "a")
+	require.Equal(t, "completed", d.settled("a").State)
+	assert.Contains(t, string(stack), "asynq.(*processor).perform")
+	keys, err := d.redis.Keys(t.Context(), "straggler*").Result()
+	require.NoError(t, err)
+	assert.Empty(t, keys)
+	d.enqueue("work", "b")
+	require.Equal(t, "completed", d.settled("b").State)
+	assert.False(t, bytes.Contains(stack, []byte("asynq.(*processor).perform")))
+}
+
+// patient runs a task of 100 ms. A task whose ID begins with "hang" hangs in its first attempts, until its context ends, or
+// for ever if it "ignores" its context.
+func patient(hanging int, causes chan error) asynq.HandlerFunc {
+	return func(ctx context.Context, t *asynq.Task) error {
+		id := string(t.Payload())
+		retried, _ := asynq.GetRetryCount(ctx)
+		if strings.HasPrefix(id, "hang") && retried < hanging && !isCopy(ctx) {
+			if strings.Contains(id, "ignores") {
+				select {}
+			}
+			<-ctx.Done()
+			causes <- context.Cause(ctx)
+			return ctx.Err()
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+			_, err := t.ResultWriter().Write([]byte("done"))
+			return err
+		}
+	}
+}
+
+// A task hangs. In a kind with copies its copy ends it, also if the handler ignores its context. No retry is counted, and no
+// row of a copy is left.
+func TestACopyEndsATaskThatHangs(t *testing.T) {
+	long(t)
+	d, causes := newDatabase(t), make(chan error, 9)
+	for range 2 {
+		d.start(setup{options: asynqplugin.Options{Kinds: kinds}, runs: true}, patient(1, causes))
+	}
+	d.warm()
+	for _, id := range []string{"hangs", "hangs and ignores"} {
+		begun := time.Now()
+		d.enqueue("work", id)
+		assert.Equal(t, row{State: "completed", Result: "done"}, d.settled(id))
+		t.Log(id, time.Since(begun))
+		assert.Less(t, time.Since(begun), 4*time.Second)
+	}
+	assert.Equal(t, asynqplugin.ErrOver, <-causes)
+	assert.Eventually(t, func() bool { return d.copies() == 0 }, 5*time.Second, 50*time.Millisecond)
+}
+
+// A task hangs in a kind without copies. The attempt is ended with an error of its own, and asynq tries the task again by its
+// own rules. The next attempt may run twice as long.
+func TestAnAttemptThatHangsIsEnded(t *testing.T) {
+	long(t)
+	d, causes, log := newDatabase(t), make(chan error, 9), &lines{}
+	d.start(setup{options: asynqplugin.Options{Kinds: map[string]asynqplugin.Kind{"work": {}}, Log: log.log()}, runs: true}, patient(2, causes))
+	d.warm()
+	begun := time.Now()
+	d.enqueue("work", "hangs")
+	assert.Equal(t, asynqplugin.ErrHangs, <-causes)
+	first := time.Since(begun)
+	assert.Eventually(t, func() bool { return d.row("hangs").Retried == 1 }, time.Second, time.Millisecond)
+	assert.Equal(t, asynqplugin.ErrHangs.Error(), d.row("hangs").Fault)
+	assert.Equal(t, asynqplugin.ErrHangs, <-causes)
+	second := time.Since(begun) - first
+	t.Log(first, second)
+	assert.Greater(t, first, 2*time.Second, "at least 20 intervals")
+	assert.Less(t, first, 4*time.Second)
+	assert.Greater(t, second, 2*first)
+	assert.Eventually(t, func() bool { return d.row("hangs").State == "completed" }, 20*time.Second, 50*time.Millisecond)
+	assert.Equal(t, 2, log.count("ended=true"))
+}
+
+// In the shadow mode the log says what would be done, and nothing is.
+func TestShadow(t *testing.T) {
+	long(t)
+	d, causes, log := newDatabase(t), make(chan error, 9), &lines{}
+	for range 2 {
+		d.start(setup{options: asynqplugin.Options{Kinds: kinds, Shadow: true, Log: log.log()}, runs: true}, patient(1, causes))
+	}
+	d.warm()
+	d.enqueue("work", "hangs", asynq.Timeout(8*time.Second))
+	assert.Equal(t, context.DeadlineExceeded, <-causes)
+	assert.Zero(t, d.copies())
+	assert.NotZero(t, log.count("would get a copy"))
+	assert.Zero(t, log.count("gets a copy"))
+}
+
+// Redis does not answer for eight seconds. Tasks whose handlers have returned meanwhile end afterwards: nobody takes their
+// silence for a hang, and they get no copies.
+func TestRedisAway(t *testing.T) {
+	long(t)
+	d, log := newDatabase(t), &lines{}
+	var runs atomic.Int32
+	for range 2 {
+		d.start(setup{options: asynqplugin.Options{Kinds: kinds, Log: log.log()}, runs: true}, func(context.Context, *asynq.Task) error {
+			runs.Add(1)
+			time.Sleep(time.Second)
+			return nil
+		})
+	}
+	d.warm()
+	for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
+		d.enqueue("work", id)
+	}
+	require.Eventually(t, func() bool { return runs.Load() == 46 }, 5*time.Second, time.Millisecond)
+	_ = d.redis.Do(t.Context(), "DEBUG", "SLEEP", "8").Err() // the answer comes too late
+	for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
+		assert.Equal(t, "completed", d.settled(id).State)
+	}
+	assert.EqualValues(t, 46, runs.Load())
+	assert.Zero(t, log.count("gets a copy"))
+	assert.Zero(t, log.count("hangs"))
+}

@@ -1,0 +1,82 @@
+package asynqplugin
+
+import (
+	"context"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// taskKey is the hash of a task as long as an attempt of it runs, or a copy has won. It decides who ends the task:
+//
+//   - attempt, payload: the attempt that asynq runs, and a digest of the payload
+//   - copy: its only copy; begun: the copy has begun
+//   - won: the copy has succeeded before the attempt has ended; result: the copy's result
+//
+// The keys of a script are in one hash slot, so that it runs in a cluster.
+func taskKey(queue, id string) string { return "straggler:{" + queue + "}:task:" + id }
+
+// eventsKey is the stream of the begins and ends of attempts. Redis dates them.
+func eventsKey(queue string) string { return "straggler:{" + queue + "}:events" }
+
+// pendingKey and activeKey are asynq's lists of the tasks of a queue that wait, and that run. The next to run is at the right
+// end. If asynq changed them, copies would wait like other tasks, and be made as if slots were free.
+func pendingKey(queue string) string { return "asynq:{" + queue + "}:pending" }
+func activeKey(queue string) string  { return "asynq:{" + queue + "}:active" }
+
+// prelude is the beginning of a script that writes an event.
+const prelude = `
+	local function tell(name, state, about)
+		redis.call('XADD', KEYS[2], 'MAXLEN', '~', '10000', '*', 'event',
+			'{"name":"' .. name .. '","state":"' .. state .. '","about":' .. (about or '{}') .. '}')
+	end
+	local is = redis.call('HMGET', KEYS[1], 'attempt', 'copy', 'begun', 'payload', 'won', 'result')`
+
+var (
+	// begin notes an attempt, unless a copy of an earlier attempt has done the task: then it returns the copy's result.
+	// ARGV: attempt, payload, about it, milliseconds to keep.
+	begin = redis.NewScript(prelude + `
+		if is[5] == ARGV[2] then return is[6] end
+		redis.call('DEL', KEYS[1])
+		redis.call('HSET', KEYS[1], 'attempt', ARGV[1], 'payload', ARGV[2])
+		redis.call('PEXPIRE', KEYS[1], ARGV[4])
+		tell(ARGV[1], 'running', ARGV[3])`)
+	// end ends an attempt, unless its copy has won: then it returns the copy's result. ARGV: attempt, state.
+	end = redis.NewScript(prelude + `
+		local mine = is[1] == ARGV[1]
+		tell(ARGV[1], mine and is[5] and 'cancelled' or ARGV[2])
+		if mine and is[5] then return is[6] end
+		if mine then redis.call('DEL', KEYS[1]) end`)
+	// reserve grants an attempt its only copy. ARGV: attempt, copy.
+	reserve = redis.NewScript(prelude + `
+		return is[1] == ARGV[1] and redis.call('HSETNX', KEYS[1], 'copy', ARGV[2]) == 1 and '' or false`)
+	// admit says whether a copy is wanted and has not begun. With a text about it, the copy begins. ARGV: attempt, copy, about.
+	admit = redis.NewScript(prelude + `
+		if is[1] ~= ARGV[1] or is[2] ~= ARGV[2] or is[3] then return false end
+		if ARGV[3] ~= '' then
+			redis.call('HSET', KEYS[1], 'begun', 1)
+			tell(ARGV[2], 'running', ARGV[3])
+		end
+		return ''`)
+	// win ends a copy, and says whether it has won. It wins if it has succeeded, and its attempt has not ended.
+	// ARGV: attempt, copy, state, result, milliseconds to keep.
+	win = redis.NewScript(prelude + `
+		local won = ARGV[3] == 'succeeded' and is[1] == ARGV[1] and is[2] == ARGV[2]
+		tell(ARGV[2], won and 'succeeded' or 'failed')
+		if not won then return false end
+		redis.call('HSET', KEYS[1], 'won', is[4], 'result', ARGV[4])
+		redis.call('PEXPIRE', KEYS[1], ARGV[5])
+		return ''`)
+	// first puts a task that waits at the head of its queue. ARGV: task.
+	first = redis.NewScript(`
+		if redis.call('LREM', KEYS[1], 1, ARGV[1]) == 1 then redis.call('RPUSH', KEYS[1], ARGV[1]) end
+		return 1`)
+)
+
+// ask runs a script about an attempt, and reports whether the script says yes. It may say it with a result.
+func (p *Plugin) ask(ctx context.Context, s *redis.Script, of about, args ...any) (result string, yes bool, err error) {
+	result, err = s.Run(ctx, p.redis, []string{taskKey(of.Queue, of.Task), eventsKey(of.Queue)}, args...).Text()
+	if err == redis.Nil {
+		return "", false, nil
+	}
+	return result, err == nil, err
+}
