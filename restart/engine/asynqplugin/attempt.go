@@ -149,7 +149,7 @@ func (p *Plugin) adopt(ctx context.Context, a about, task *asynq.Task, result st
 }
 
 // header is the key of the mark of a copy in the headers of its task.
-const header = "straggler"
+const header = "straggler-copy"
 
 // mark is what the header of a copy says.
 type mark struct {
@@ -181,7 +181,7 @@ func (p *Plugin) enqueue(ctx context.Context, payload []byte, headers map[string
 	if err != nil {
 		return err
 	}
-	return first.Run(ctx, p.redis, []string{pendingKey(m.Queue)}, m.row()).Err()
+	return first.Run(ctx, p.redis, []string{listKey(m.Queue, "pending")}, m.row()).Err()
 }
 
 // copy runs a copy. A copy can only win: its error, its panic and its end by asynq are nobody's.

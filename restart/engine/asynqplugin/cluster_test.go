@@ -66,7 +66,7 @@ func isCopy(ctx context.Context) bool {
 }
 
 // isCopyTask reports whether a task is that of a copy.
-func isCopyTask(t *asynq.Task) bool { return t.Headers()["straggler"] != "" }
+func isCopyTask(t *asynq.Task) bool { return t.Headers()["straggler-copy"] != "" }
 
 // setup is how a server of a test differs from the usual one.
 type setup struct {

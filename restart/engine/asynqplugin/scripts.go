@@ -18,16 +18,16 @@ func taskKey(queue, id string) string { return "straggler:{" + queue + "}:task:"
 // eventsKey is the stream of the begins and ends of attempts. Redis dates them.
 func eventsKey(queue string) string { return "straggler:{" + queue + "}:events" }
 
-// pendingKey and activeKey are asynq's lists of the tasks of a queue that wait, and that run. The next to run is at the right
-// end. If asynq changed them, copies would wait like other tasks, and be made as if slots were free.
-func pendingKey(queue string) string { return "asynq:{" + queue + "}:pending" }
-func activeKey(queue string) string  { return "asynq:{" + queue + "}:active" }
+// listKey is a list of asynq: "pending" has the tasks of a queue that wait, the next to run at its right end, and "active" those
+// that run. If asynq changed them, copies would wait like other tasks, and be made as if slots were free.
+func listKey(queue, list string) string { return "asynq:{" + queue + "}:" + list }
 
 // prelude is the beginning of a script that writes an event.
 const prelude = `
 	local function tell(name, state, about)
 		redis.call('XADD', KEYS[2], 'MAXLEN', '~', '10000', '*', 'event',
 			'{"name":"' .. name .. '","state":"' .. state .. '","about":' .. (about or '{}') .. '}')
+		redis.call('PEXPIRE', KEYS[2], 86400000)
 	end
 	local is = redis.call('HMGET', KEYS[1], 'attempt', 'copy', 'begun', 'payload', 'won', 'result')`
 

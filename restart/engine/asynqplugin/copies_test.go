@@ -1,0 +1,116 @@
+package asynqplugin_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/restart/engine/asynqplugin"
+)
+
+// A copy never runs at the server of its original, also if that server has more free slots than the other: it passes the copy
+// on.
+func TestPassesACopyOn(t *testing.T) {
+	s := newStage(t)
+	var mu sync.Mutex
+	where := map[string]string{}
+	at := func(name string) asynq.HandlerFunc {
+		return func(ctx context.Context, task *asynq.Task) error {
+			mu.Lock()
+			where[fmt.Sprint(string(task.Payload()), isCopy(ctx))] = name
+			mu.Unlock()
+			return s.handle(ctx, task)
+		}
+	}
+	s.start(setup{slots: 30, options: asynqplugin.Options{Kinds: kinds}, runs: true}, at("large"))
+	p := s.start(setup{slots: 10, options: asynqplugin.Options{Kinds: kinds}, runs: true}, at("small"))
+	var group sync.WaitGroup
+	for i := range 10 {
+		group.Go(func() {
+			name := fmt.Sprint("task ", i)
+			s.enqueue("work", name)
+			id := s.begins(name + " original")
+			made, err := p.Copy(t.Context(), "default", name)
+			if !assert.NoError(t, err) || !assert.True(t, made, name) {
+				return
+			}
+			row := s.begins(name + " copy")
+			s.end(name+" original", id, ok)
+			s.end(name+" copy", row, ok)
+			assert.Equal(t, "completed", s.settled(name).State)
+		})
+	}
+	group.Wait()
+	mu.Lock()
+	defer mu.Unlock()
+	for i := range 10 {
+		name := fmt.Sprint("task ", i)
+		assert.NotEqual(t, where[name+"false"], where[name+"true"], name)
+	}
+}
+
+// The original ends. Its copy runs, and ignores its context: the row of the copy is gone at once all the same.
+func TestACopyEndsWithItsOriginal(t *testing.T) {
+	long(t)
+	s := newStage(t)
+	for range 2 {
+		s.start(setup{options: asynqplugin.Options{Kinds: kinds}, runs: true}, s.handle)
+	}
+	p := s.start(setup{slots: 1, options: asynqplugin.Options{Kinds: kinds}}, s.handle)
+	time.Sleep(7 * time.Second) // the plugins watch before they act
+	s.enqueue("work", "a")
+	id := s.begins("a original")
+	made, err := p.Copy(t.Context(), "default", "a")
+	require.NoError(t, err)
+	require.True(t, made)
+	s.begins("a copy")
+	time.Sleep(time.Second) // until the plugins know the copy
+	s.end("a original", id, fails)
+	assert.Equal(t, "retry", s.settled("a").State)
+	assert.Eventually(t, func() bool { return s.copies() == 0 }, 2*time.Second, 10*time.Millisecond)
+}
+
+// All slots are busy. A copy waits at the head of the queue, before the tasks that waited already.
+func TestACopyWaitsAtTheHead(t *testing.T) {
+	s := newStage(t)
+	p := s.start(setup{slots: 2, options: asynqplugin.Options{Kinds: kinds}}, s.handle)
+	for _, name := range []string{"a", "b", "c", "d"} {
+		s.enqueue("work", name)
+	}
+	s.begins("a original")
+	s.begins("b original")
+	made, err := p.Copy(t.Context(), "default", "a")
+	require.NoError(t, err)
+	require.True(t, made)
+	waiting, err := s.redis.LRange(t.Context(), "asynq:{default}:pending", 0, -1).Result()
+	require.NoError(t, err)
+	require.Len(t, waiting, 3)
+	assert.Equal(t, []string{"d", "c"}, waiting[:2])
+	assert.Contains(t, waiting[2], "a:copy:")
+}
+
+// The server of a copy is lost, and asynq tries the copy again. The copy does not begin a second time, and leaves no row.
+func TestACopyBeginsOnce(t *testing.T) {
+	s := newStage(t)
+	for range 2 {
+		s.start(setup{options: asynqplugin.Options{Kinds: kinds}}, s.handle)
+	}
+	p := s.start(setup{slots: 1, options: asynqplugin.Options{Kinds: kinds}}, s.handle)
+	s.enqueue("work", "a")
+	id := s.begins("a original")
+	made, err := p.Copy(t.Context(), "default", "a")
+	require.NoError(t, err)
+	require.True(t, made)
+	s.recover(s.begins("a copy"))
+	assert.Eventually(t, func() bool { return s.copies() == 0 }, 5*time.Second, 10*time.Millisecond)
+	_, begun := s.at("a copy")
+	assert.Empty(t, begun)
+	s.end("a original", id, ok)
+	assert.Equal(t, row{State: "completed", Result: "original"}, s.settled("a"))
+}
