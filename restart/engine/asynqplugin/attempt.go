@@ -19,13 +19,13 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
-// Causes of the end of an attempt's context.
-var (
-	// ErrOver is the cause if another attempt of the task has ended the task, or if a copy is not wanted any more.
-	ErrOver = errors.New("asynqplugin: another attempt has ended this task")
-	// ErrHangs is the cause if the attempt has run for far longer than its kind takes. Asynq sees it as the attempt's error.
-	ErrHangs = errors.New("asynqplugin: the attempt hangs")
-)
+// ErrOver is the cause of the end of an attempt's context if another attempt has ended the task, or if a copy is not wanted any
+// more.
+var ErrOver = errors.New("asynqplugin: another attempt has ended this task")
+
+// ErrHangs is the cause of the end of an attempt's context if the attempt has run for far longer than its kind takes. Asynq sees
+// it as the attempt's error.
+var ErrHangs = errors.New("asynqplugin: the attempt hangs")
 
 // about is what the others know about an attempt.
 type about struct {
@@ -122,19 +122,17 @@ func (p *Plugin) run(ctx context.Context, name string, task *asynq.Task, next as
 	}
 }
 
-// lease is the time after which asynq gives up an attempt whose server does not reach Redis.
-const lease = 30 * time.Second
-
 // persist asks until Redis answers: until then nobody knows who ends the task. It gives up when asynq does not wait for the
-// attempt any more: when ctx has ended, or when the lease of the task has.
+// attempt any more: when ctx has ended, or after asynq's lease of 30 s.
 func (p *Plugin) persist(ctx context.Context, s *redis.Script, a about, args ...any) (result string, yes bool) {
-	wait, cancel := context.WithTimeout(ctx, lease)
+	wait, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	for {
 		result, yes, err := p.ask(context.WithoutCancel(ctx), s, a, args...)
-		if err == nil || !sleep(wait, time.Second/4) {
+		if err == nil || wait.Err() != nil {
 			return result, yes
 		}
+		time.Sleep(time.Second / 4)
 	}
 }
 
@@ -176,9 +174,8 @@ func (p *Plugin) enqueue(ctx context.Context, payload []byte, headers map[string
 	with := map[string]string{}
 	maps.Copy(with, headers)
 	with[header] = string(text)
-	_, err := p.client.EnqueueContext(ctx, asynq.NewTaskWithHeaders(m.Kind, payload, with), asynq.Queue(m.Queue),
-		asynq.TaskID(m.row()), asynq.MaxRetry(copyTries), asynq.Timeout(m.Timeout), asynq.Deadline(m.Deadline))
-	if err != nil {
+	if _, err := p.client.EnqueueContext(ctx, asynq.NewTaskWithHeaders(m.Kind, payload, with), asynq.Queue(m.Queue),
+		asynq.TaskID(m.row()), asynq.MaxRetry(copyTries), asynq.Timeout(m.Timeout), asynq.Deadline(m.Deadline)); err != nil {
 		return err
 	}
 	return first.Run(ctx, p.redis, []string{listKey(m.Queue, "pending")}, m.row()).Err()
@@ -201,7 +198,7 @@ func (p *Plugin) copy(ctx context.Context, task *asynq.Task, header string, next
 		return
 	}
 	if passes {
-		sleep(ctx, min(bounce*time.Duration(m.Passed), time.Second))
+		time.Sleep(min(bounce*time.Duration(m.Passed), time.Second))
 		m.Passed++
 		if err := p.enqueue(ctx, task.Payload(), task.Headers(), m); err != nil {
 			p.options.Log.Warn("asynqplugin: a copy is lost", "task", m.Task, "error", err)

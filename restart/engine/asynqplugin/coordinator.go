@@ -31,7 +31,7 @@ type coordinator struct {
 	watches  time.Time         // nothing is decided before this time
 	looked   time.Time         // when the coordinator last asked asynq for its servers
 	now      time.Time         // by the clock of Redis
-	servers  map[string]int    // by queue, the number of asynq's servers
+	servers  map[string]int    // by queue, the number of asynq's servers; negative if one of them lacks the plugin
 	slots    int               // of all of them
 }
 
@@ -65,14 +65,14 @@ const (
 	recent        = 10 * time.Minute // an ended attempt counts for the phase of its kind for this time
 	lookEvery     = 5 * time.Second  // asynq's servers write their state so often
 	blindAfter    = 2 * time.Second  // a coordinator whose turn is so late has seen nothing meanwhile
-	patience      = 5 * time.Second  // for this time after that it waits for the events that are late
+	lateEvents    = 5 * time.Second  // for this time after that it waits for the events that are late
 	mostEvents    = 1000             // of a queue, in a turn
 )
 
 // turn looks once and acts once.
 func (c *coordinator) turn(ctx context.Context) error {
 	if time.Since(c.looked) > lookEvery {
-		if err := c.look(); err != nil {
+		if err := c.look(ctx); err != nil {
 			return err
 		}
 		c.looked = time.Now()
@@ -87,7 +87,7 @@ func (c *coordinator) turn(ctx context.Context) error {
 	}
 	// Absence of evidence is not death. Attempts that have ended while the coordinator was blind look as if they ran.
 	if time.Since(c.at) > blindAfter {
-		c.watches = time.Now().Add(patience)
+		c.watches = time.Now().Add(lateEvents)
 	}
 	if c.at = time.Now(); c.at.Before(c.watches) {
 		return nil
@@ -98,14 +98,22 @@ func (c *coordinator) turn(ctx context.Context) error {
 	return nil
 }
 
-// look asks asynq for its servers and their queues.
-func (c *coordinator) look() error {
+// look says that this process has a plugin, and asks asynq for its servers and their queues. A server without the plugin could
+// take a copy, so its queues get none.
+func (c *coordinator) look(ctx context.Context) error {
+	if err := c.p.redis.Set(ctx, "straggler:process:"+c.p.name[:len(c.p.name)-8], 1, 3*lookEvery).Err(); err != nil {
+		return err
+	}
 	servers, err := c.p.inspector.Servers()
 	c.servers, c.slots = map[string]int{}, 0
 	for _, s := range servers {
 		c.slots += s.Concurrency
+		plugins, _ := c.p.redis.Exists(ctx, fmt.Sprintf("straggler:process:%s:%d:", s.Host, s.PID)).Result()
+		if plugins == 0 {
+			c.p.options.Log.Warn("asynqplugin: a server lacks the plugin, so its queues get no copies", "host", s.Host, "pid", s.PID)
+		}
 		for queue := range s.Queues {
-			c.servers[queue]++
+			c.servers[queue] += 1 + int(plugins-1)<<20 // so there are no others
 			c.read[queue] = cmp.Or(c.read[queue], "0")
 		}
 	}
@@ -157,10 +165,11 @@ func (c *coordinator) event(text string, when time.Time) {
 		t.over = e.State != engine.Running
 	} else {
 		a.ID, t.open = t.copyID, e.State == engine.Running
-		if a.Published {
-			t.overdue = math.MaxInt64
-			c.p.over(t.name, ErrOver)
-		}
+	}
+	if a.Published || t.over {
+		t.overdue = math.MaxInt64
+		c.p.over(t.name, ErrOver)
+		c.p.over(t.copy, ErrOver)
 	}
 	t.kind.list = append(t.kind.list, a)
 }
@@ -259,8 +268,8 @@ func (c *coordinator) copy(ctx context.Context, t *task, id string, avoid []stri
 		if err == nil && info.State == asynq.TaskStateActive {
 			m := mark{about: t.about, Copy: rand.Text(), Avoid: slices.Clone(avoid), Timeout: info.Timeout, Deadline: info.Deadline}
 			m.Of = t.name
-			var granted bool
-			if _, granted, err = c.p.ask(ctx, reserve, t.about, t.name, m.Copy); granted {
+			_, granted, err := c.p.ask(ctx, reserve, t.about, t.name, m.Copy)
+			if granted {
 				t.copy, t.row, c.names[m.Copy] = m.Copy, m.row(), t
 				err = c.p.enqueue(ctx, info.Payload, info.Headers, m)
 				c.p.options.Log.Info("asynqplugin: a task gets a copy", "task", t.Task, "server", t.Server, "why", why, "error", err)

@@ -57,20 +57,18 @@ func TestPassesACopyOn(t *testing.T) {
 
 // The original ends. Its copy runs, and ignores its context: the row of the copy is gone at once all the same.
 func TestACopyEndsWithItsOriginal(t *testing.T) {
-	long(t)
 	s := newStage(t)
 	for range 2 {
 		s.start(setup{options: asynqplugin.Options{Kinds: kinds}, runs: true}, s.handle)
 	}
 	p := s.start(setup{slots: 1, options: asynqplugin.Options{Kinds: kinds}}, s.handle)
-	time.Sleep(7 * time.Second) // the plugins watch before they act
 	s.enqueue("work", "a")
 	id := s.begins("a original")
 	made, err := p.Copy(t.Context(), "default", "a")
 	require.NoError(t, err)
 	require.True(t, made)
 	s.begins("a copy")
-	time.Sleep(time.Second) // until the plugins know the copy
+	time.Sleep(2 * time.Second) // until the plugins know the copy
 	s.end("a original", id, fails)
 	assert.Equal(t, "retry", s.settled("a").State)
 	assert.Eventually(t, func() bool { return s.copies() == 0 }, 2*time.Second, 10*time.Millisecond)
@@ -81,7 +79,7 @@ func TestACopyWaitsAtTheHead(t *testing.T) {
 	s := newStage(t)
 	p := s.start(setup{slots: 2, options: asynqplugin.Options{Kinds: kinds}}, s.handle)
 	for _, name := range []string{"a", "b", "c", "d"} {
-		s.enqueue("work", name)
+		s.enqueue("work", name, asynq.Timeout(time.Minute), asynq.Deadline(time.Now().Add(time.Hour)))
 	}
 	s.begins("a original")
 	s.begins("b original")
@@ -93,6 +91,13 @@ func TestACopyWaitsAtTheHead(t *testing.T) {
 	require.Len(t, waiting, 3)
 	assert.Equal(t, []string{"d", "c"}, waiting[:2])
 	assert.Contains(t, waiting[2], "a:copy:")
+	task, err := s.inspector.GetTaskInfo("default", "a")
+	require.NoError(t, err)
+	copied, err := s.inspector.GetTaskInfo("default", waiting[2])
+	require.NoError(t, err)
+	assert.Equal(t, task.Payload, copied.Payload)
+	assert.Equal(t, []any{task.Type, task.Timeout, task.Deadline}, []any{copied.Type, copied.Timeout, copied.Deadline})
+	assert.Zero(t, copied.Retention)
 }
 
 // The server of a copy is lost, and asynq tries the copy again. The copy does not begin a second time, and leaves no row.

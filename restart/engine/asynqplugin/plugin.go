@@ -21,7 +21,7 @@ type Plugin struct {
 	redis     redis.UniversalClient
 	client    *asynq.Client
 	inspector *asynq.Inspector
-	name      string   // of the server, which no other server has
+	name      string   // of the server: its host, its process ID, and eight random letters
 	running   sync.Map // by the name of each attempt that runs here, its context.CancelCauseFunc
 }
 
@@ -59,8 +59,10 @@ func (p *Plugin) Run(ctx context.Context) {
 		if len(c.names) > 0 {
 			pause = p.options.Interval
 		}
-		if !sleep(ctx, pause) {
+		select {
+		case <-ctx.Done():
 			return
+		case <-time.After(pause):
 		}
 	}
 }
@@ -69,15 +71,5 @@ func (p *Plugin) Run(ctx context.Context) {
 func (p *Plugin) over(name string, cause error) {
 	if cancel, is := p.running.Load(name); is {
 		cancel.(context.CancelCauseFunc)(cause)
-	}
-}
-
-// sleep waits, and reports whether ctx goes on.
-func sleep(ctx context.Context, pause time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(pause):
-		return true
 	}
 }

@@ -198,3 +198,28 @@ func TestRedisAway(t *testing.T) {
 	assert.Zero(t, log.count("gets a copy"))
 	assert.Zero(t, log.count("hangs"))
 }
+
+// A server without the plugin works the same queue. Its tasks are never touched, and no task of the queue gets a copy. The log
+// names it.
+func TestAServerWithoutThePlugin(t *testing.T) {
+	long(t)
+	d, causes, log := newDatabase(t), make(chan error, 9), &lines{}
+	for range 2 {
+		d.start(setup{options: asynqplugin.Options{Kinds: kinds, Log: log.log()}, runs: true}, patient(1, causes))
+	}
+	d.warm()
+	binary := filepath.Join(t.TempDir(), "plain")
+	out, err := exec.Command("go", "build", "-o", binary, "./testdata/plain").CombinedOutput()
+	require.NoError(t, err, string(out))
+	c := exec.Command(binary)
+	c.Env = append(os.Environ(), "REDIS_URL=redis-socket://"+d.conn.Addr)
+	require.NoError(t, c.Start())
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	assert.Eventually(t, func() bool { return log.count("lacks the plugin") > 0 }, 15*time.Second, 50*time.Millisecond)
+	d.enqueue("work", "hangs", asynq.Timeout(6*time.Second), asynq.MaxRetry(9))
+	time.Sleep(4 * time.Second)
+	assert.Zero(t, log.count("gets a copy"))
+}

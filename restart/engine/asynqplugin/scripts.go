@@ -67,9 +67,7 @@ var (
 		redis.call('PEXPIRE', KEYS[1], ARGV[5])
 		return ''`)
 	// first puts a task that waits at the head of its queue. ARGV: task.
-	first = redis.NewScript(`
-		if redis.call('LREM', KEYS[1], 1, ARGV[1]) == 1 then redis.call('RPUSH', KEYS[1], ARGV[1]) end
-		return 1`)
+	first = redis.NewScript(`return redis.call('LREM', KEYS[1], 1, ARGV[1]) == 1 and redis.call('RPUSH', KEYS[1], ARGV[1]) or 0`)
 )
 
 // ask runs a script about an attempt, and reports whether the script says yes. It may say it with a result.
