@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -26,7 +27,9 @@ type attempt struct {
 	// The attempt is only listed: its kind is not named, or it began before Run. Nothing else is done with it.
 	watched bool
 	cancel  context.CancelCauseFunc
-	share   atomic.Uint64 // the bits of the reported share of the work
+	// In the shadow mode: the handler has called CompleteTx.
+	completed bool
+	share     atomic.Uint64 // the bits of the reported share of the work
 }
 
 // mark is what the metadata of a copy say under the key straggler.
@@ -56,13 +59,16 @@ func attemptName(row int64, number int) string { return fmt.Sprintf("%d.%d", row
 var (
 	// ErrOver is the cause if another attempt of the job has ended the job, or if the job was rescued from this attempt.
 	// CompleteTx returns it as well. Nothing that the attempt does afterwards changes the job.
-	ErrOver = errors.New("riverplugin: another attempt has ended this job")
+	ErrOver = errors.New("riverplugin: this attempt has lost its job: another attempt has ended the job, or it was rescued")
 
 	errReturned = errors.New("riverplugin: the attempt has returned")
 )
 
-// attemptKey is the key of the attempt in the context of its handler.
-type attemptKey struct{}
+// attemptKey is the key of the attempt in the context of its handler. In the shadow mode the key is shadowKey.
+type (
+	attemptKey struct{}
+	shadowKey  struct{}
+)
 
 // Progress reports which share of its work a job has done, from 0 to 1. It may be called at any time from the handler,
 // with the handler's context. Then slow jobs are found sooner. Outside of a named kind it does nothing.
@@ -75,6 +81,9 @@ func Progress(ctx context.Context, share float64) {
 // CompleteTx completes a job in a transaction, as river.JobCompleteTx does, which fails in named kinds. If another
 // attempt of the job has ended the job, it returns [ErrOver]: then roll the transaction back, and its effects with it.
 func CompleteTx[T river.JobArgs](ctx context.Context, tx pgx.Tx, job *river.Job[T]) (*river.Job[T], error) {
+	if a, is := ctx.Value(shadowKey{}).(*attempt); is {
+		a.completed = true
+	}
 	a, is := ctx.Value(attemptKey{}).(*attempt)
 	if !is {
 		return river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
@@ -145,8 +154,10 @@ func (p *Plugin) Work(ctx context.Context, job *rivertype.JobRow, handle func(co
 	if p.options.Shadow {
 		p.enter(a)
 		defer p.leave(a)
-		err = handle(ctx)
-		p.note(ctx, a, err == nil)
+		err = handle(context.WithValue(ctx, shadowKey{}, a))
+		if ended := p.note(ctx, a, err == nil); err == nil && !ended && !a.completed {
+			p.useCompleteTx(job.Kind)
+		}
 		return err
 	}
 	ctx, a.cancel = context.WithCancelCause(ctx)
@@ -158,7 +169,7 @@ func (p *Plugin) Work(ctx context.Context, job *rivertype.JobRow, handle func(co
 	job.State = guarded
 	defer func() {
 		job.State = state
-		if e, mine := p.end(ctx, a, own, returned && err == nil, closed); !mine {
+		if e, mine := p.end(ctx, a, job.Kind, own, returned && err == nil, closed); !mine {
 			if !returned {
 				recover()
 			}
@@ -167,6 +178,9 @@ func (p *Plugin) Work(ctx context.Context, job *rivertype.JobRow, handle func(co
 	}()
 	err = handle(context.WithValue(own, attemptKey{}, a))
 	returned = true
+	if notRunning(err) {
+		p.useCompleteTx(job.Kind)
+	}
 	return err
 }
 
@@ -192,11 +206,9 @@ const bounce = 50 * time.Millisecond
 
 // admit reports whether a copy may run here and now. If not, it returns what the middleware returns.
 func (p *Plugin) admit(ctx context.Context, a *attempt, closed bool) (err error, runs bool) {
-	for _, name := range append(a.copied.Avoid, a.copied.Client) {
-		if name == p.name() {
-			p.pass(ctx, a, closed)
-			return silent(closed), false
-		}
+	if p.options.Shadow || slices.Contains(append(a.copied.Avoid, a.copied.Client), p.name()) {
+		p.pass(ctx, a, closed)
+		return silent(closed), false
 	}
 	var wanted bool
 	err = p.pool.QueryRow(ctx, p.in(`SELECT EXISTS (
@@ -227,7 +239,7 @@ func (p *Plugin) pass(ctx context.Context, a *attempt, closed bool) {
 // end ends an attempt. If mine is set, the attempt has ended its own job, and River reports it as ever. Otherwise err
 // is what the middleware returns. Ok says that the handler has returned without an error. Closed says that River may
 // not see an error of type reports.
-func (p *Plugin) end(ctx context.Context, a *attempt, own *apart, ok, closed bool) (err error, mine bool) {
+func (p *Plugin) end(ctx context.Context, a *attempt, kind string, own *apart, ok, closed bool) (err error, mine bool) {
 	ctx = context.WithoutCancel(ctx)
 	if a.isCopy() && !ok {
 		p.drop(ctx, a) // a copy can only win
@@ -250,7 +262,7 @@ func (p *Plugin) end(ctx context.Context, a *attempt, own *apart, ok, closed boo
 		own.hand()
 		return nil, true
 	case won:
-		p.options.Log.Info("riverplugin: a copy was faster", "job", a.job, "client", p.name())
+		p.options.Log.Info("riverplugin: a copy was faster", "job", a.job, "kind", kind, "client", p.name(), "than", a.copied.Client)
 		p.drop(ctx, a)
 		if closed {
 			return nil, false // complete has told the database
@@ -332,9 +344,18 @@ func (p *Plugin) hold(ctx context.Context, a *attempt) {
 	}
 }
 
-// note records the end of an attempt in the shadow mode, where nothing depends on it.
-func (p *Plugin) note(ctx context.Context, a *attempt, ok bool) {
+// note records the end of an attempt in the shadow mode, where nothing depends on it. It returns false if the handler has
+// ended the job itself.
+func (p *Plugin) note(ctx context.Context, a *attempt, ok bool) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	claim(ctx, p.pool, *p.schema(), a, ok)
+	won, err := claim(ctx, p.pool, *p.schema(), a, ok)
+	return won || err != nil
+}
+
+// useCompleteTx tells the user, once for each kind, that handlers must change.
+func (p *Plugin) useCompleteTx(kind string) {
+	if _, told := p.warned.LoadOrStore(kind, true); !told {
+		p.options.Log.Warn("riverplugin: a handler calls river.JobCompleteTx, which fails in named kinds: call riverplugin.CompleteTx", "kind", kind)
+	}
 }

@@ -1,6 +1,8 @@
 package riverplugin
 
 import (
+	"context"
+	"log/slog"
 	"maps"
 	"slices"
 	"time"
@@ -64,9 +66,18 @@ func (c *coordinator) judgeClients(v *view) {
 	slices.Sort(fresh)
 	for _, name := range fresh {
 		c.lost[name] = true
-		c.p.options.Log.Warn("riverplugin: a client is lost", "client", name, "silent", c.silent(name).Round(time.Millisecond))
+		level := slog.LevelWarn
+		if len(v.clients[name].running) == 0 {
+			level = slog.LevelInfo // it may have stopped
+		}
+		c.p.options.Log.Log(context.Background(), level, "riverplugin: a client is lost",
+			"client", name, "silent", c.silent(name).Round(time.Millisecond), "jobs", len(v.clients[name].running))
 	}
 	for _, r := range v.rows {
+		if r.known && r.copied.Job == 0 && !c.p.options.Shadow && !v.clients[r.client].guardsKind(r.kind) {
+			r.isWatched = true
+			continue
+		}
 		r.isLost = r.known && (c.lost[r.client] || v.clients[r.client].replaced(r))
 	}
 }
@@ -96,7 +107,7 @@ func (c *coordinator) mayCopy(queue string) bool {
 // others reports whether another client lives that works the queue of a job, and could work a copy of the job.
 func (v *view) others(c *coordinator, r *row) bool {
 	for name, cl := range v.clients {
-		if name != r.client && c.worked[place{r.queue, name}] && !cl.gone() && !c.lost[name] {
+		if name != r.client && c.worked[place{r.queue, name}] && (c.p.options.Shadow || cl.guardsKind(r.kind)) && !cl.gone() && !c.lost[name] {
 			return true
 		}
 	}

@@ -1,7 +1,9 @@
 package riverplugin
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -38,8 +40,8 @@ type state struct {
 	from     time.Time // ends of attempts before this time are known, by the clock of the database
 	swept    time.Time // of the last removal of old rows
 	strange  map[place]time.Time
-	worked   map[place]bool // the clients that have worked jobs of a queue
-	shadow   map[string]int // what the shadow mode would have done since the last line of the log
+	worked   map[place]bool       // the clients that have worked jobs of a queue
+	shadow   map[string]*imagined // by kind, what the shadow mode would have done since the last line of the log
 	told     time.Time
 }
 
@@ -93,8 +95,9 @@ func (c *coordinator) turn(ctx context.Context, term int64) error {
 	c.tell(v, &todo)
 	c.endOthers(v, &todo)
 	c.orphans(v, &todo)
-	c.report(v)
 	if c.p.options.Shadow {
+		c.imagine(&todo)
+		c.report()
 		return c.sweep(ctx, v)
 	}
 	if err := c.carryOut(ctx, term, &todo); err != nil {
@@ -107,9 +110,10 @@ func (c *coordinator) turn(ctx context.Context, term int64) error {
 func (c *coordinator) begin(ctx context.Context, term int64) error {
 	c.state = state{
 		of: term, machines: new(engine.Machines), kinds: map[string]*kind{}, stored: map[string]*tracker.Experience{},
-		beats: map[string]heard{}, lost: map[string]bool{}, strange: map[place]time.Time{}, shadow: map[string]int{},
+		beats: map[string]heard{}, lost: map[string]bool{}, strange: map[place]time.Time{}, shadow: map[string]*imagined{},
 		worked: map[place]bool{}, unsure: true,
 	}
+	c.told = time.Now()
 	if err := c.recall(ctx); err != nil {
 		c.of = 0
 		return err
@@ -118,15 +122,50 @@ func (c *coordinator) begin(ctx context.Context, term int64) error {
 	return nil
 }
 
-// report writes to the log, once a minute, what the shadow mode would have done.
-func (c *coordinator) report(v *view) {
-	if !c.p.options.Shadow || v.now.Sub(c.told) < time.Minute {
+// imagined is what the shadow mode would have done for the jobs of a kind.
+type imagined struct {
+	copies, rescues int
+	such            string // one of the jobs
+}
+
+// would notes what the shadow mode would have done for an attempt of a job.
+func (c *coordinator) would(kind string, copied bool, j job, client, why string) {
+	of := c.shadow[kind]
+	if of == nil {
+		of = &imagined{such: fmt.Sprintf(", such as job %d at client %s: %s", j.id, client, why)}
+		c.shadow[kind] = of
+	}
+	if copied {
+		of.copies++
+	} else {
+		of.rescues++
+	}
+}
+
+// imagine notes the rescues that the shadow mode does not carry out, each once. A job that would have a copy would not be
+// rescued as well.
+func (c *coordinator) imagine(todo *orders) {
+	for _, o := range todo.rescues {
+		if t := c.kindOf(o.r.kind).tasks[o.r.id]; t != nil && !t.imagined {
+			t.imagined = true
+			c.would(o.r.kind, false, job{o.r.id, o.r.attempt}, o.r.client, o.why)
+		}
+	}
+}
+
+// report writes to the log, once a minute, what the shadow mode would have done, and what is known about each kind.
+func (c *coordinator) report() {
+	if c.at.Sub(c.told) < time.Minute {
 		return
 	}
+	c.told = c.at
 	args := []any{}
-	for _, what := range slices.Sorted(maps.Keys(c.shadow)) {
-		args = append(args, what, c.shadow[what])
+	for _, name := range slices.Sorted(maps.Keys(c.kinds)) {
+		of := cmp.Or(c.shadow[name], new(imagined))
+		longest, known := c.kinds[name].known.Longest(0)
+		args = append(args, name, fmt.Sprintf("copies %d, rescues %d%s; the longest of %d known run times is %.3gs",
+			of.copies, of.rescues, of.such, known, longest))
 	}
-	c.p.options.Log.Info("riverplugin: in the last minute the plugin would have made", args...)
-	c.shadow, c.told = map[string]int{}, v.now
+	c.p.options.Log.Info("riverplugin: shadow mode: in the last minute there would have been", args...)
+	clear(c.shadow)
 }

@@ -22,14 +22,14 @@ func sighted(t *testing.T, log *strings.Builder) *coordinator {
 	require.NoError(t, o.fill())
 	return &coordinator{p: &Plugin{options: o}, state: state{
 		machines: new(engine.Machines), kinds: map[string]*kind{}, stored: map[string]*tracker.Experience{},
-		beats: map[string]heard{}, lost: map[string]bool{}, strange: map[place]time.Time{}, worked: map[place]bool{}, shadow: map[string]int{},
+		beats: map[string]heard{}, lost: map[string]bool{}, strange: map[place]time.Time{}, worked: map[place]bool{}, shadow: map[string]*imagined{},
 	}}
 }
 
 // seen is a look that shows the client a, which beats at a time.
 func seen(now, beat time.Time) *view {
 	return &view{
-		now: now, clients: map[string]*client{"a": {seen: beat, slots: 1, running: map[string]float64{}}},
+		now: now, clients: map[string]*client{"a": {seen: beat, slots: 1, running: map[string]float64{}, guards: []string{AllKinds}}},
 		rows: map[int64]*row{}, copies: map[job][]*row{}, ends: map[job]ending{},
 	}
 }
@@ -97,7 +97,7 @@ func TestAJobWithoutItsSizeIsNotLearntFrom(t *testing.T) {
 func looks(c *coordinator, begun, now time.Time, silent ...string) {
 	v := seen(now, now)
 	for _, name := range []string{"b", "c", "d"} {
-		v.clients[name] = &client{seen: now, running: map[string]float64{}}
+		v.clients[name] = &client{seen: now, running: map[string]float64{}, guards: []string{AllKinds}}
 	}
 	for _, name := range silent {
 		v.clients[name].seen = begun
@@ -184,7 +184,7 @@ func TestAClaimOfTheDead(t *testing.T) {
 func TestClientsOfAnotherQueue(t *testing.T) {
 	c, now := sighted(t, new(strings.Builder)), time.Now()
 	v := seen(now, now)
-	v.clients["b"] = &client{seen: now, running: map[string]float64{}}
+	v.clients["b"] = &client{seen: now, running: map[string]float64{}, guards: []string{AllKinds}}
 	v.rows[1], v.rows[2] = runs(1, now, "a"), runs(2, now, "b")
 	v.rows[2].queue = "other"
 	c.tell(v, new(orders))
@@ -277,4 +277,45 @@ func TestOrdersWithoutAnAnswer(t *testing.T) {
 	assert.Error(t, c.carryOut(t.Context(), 1, &orders{copies: []order{{r: r, k: k, id: "1.1"}}}))
 	assert.True(t, c.unsure)
 	assert.Equal(t, "1.1", made.asked)
+}
+
+// A client in the shadow mode, or that does not name a kind, works the jobs of the kind as River alone. So they are not touched:
+// a job that was put back there would have a zombie that nobody holds.
+func TestAClientWithOtherOptions(t *testing.T) {
+	for _, guards := range [][]string{{}, {"other"}} {
+		c, begun := sighted(t, new(strings.Builder)), time.Now()
+		v := seen(begun.Add(time.Hour), begun.Add(time.Hour))
+		v.clients["a"].guards = guards
+		v.clients["b"] = &client{seen: v.now, running: map[string]float64{}, guards: []string{AllKinds}}
+		v.rows[1], v.rows[2] = runs(1, begun, "a"), runs(2, begun, "b")
+		v.rows[1].hasReturned = true // or it is not listed yet
+		v.ends[job{1, 1}] = ending{by: 1, ok: true, kind: "work", began: begun, ended: begun}
+		c.lost["a"] = true
+		todo := new(orders)
+		c.notice(v, begun)
+		c.lost["a"] = true
+		c.judgeClients(v)
+		c.tell(v, todo)
+		c.orphans(v, todo)
+		assert.Empty(t, todo.rescues)
+		delete(c.lost, "a")
+		c.tell(v, todo)
+		assert.False(t, v.others(c, v.rows[2]), "it would not guard a copy")
+	}
+}
+
+// The shadow mode counts each attempt once, and says what is known about a kind.
+func TestTheShadowModeCountsAttempts(t *testing.T) {
+	log := new(strings.Builder)
+	c, now := sighted(t, log), time.Now()
+	c.p.options.Shadow, c.told, c.at = true, now, now.Add(time.Minute)
+	k, r := c.kindOf("work"), runs(7, now, "a")
+	k.task(r)
+	for range 3 {
+		c.imagine(&orders{rescues: []order{{r: r, why: "it hangs"}}})
+	}
+	c.report()
+	c.report()
+	assert.Equal(t, 1, strings.Count(log.String(), "shadow mode"))
+	assert.Contains(t, log.String(), `work="copies 0, rescues 1, such as job 7 at client a: it hangs; the longest of 0 known run times is 0s"`)
 }

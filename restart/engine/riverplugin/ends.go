@@ -75,7 +75,7 @@ func (c *coordinator) orphans(v *view, todo *orders) {
 	}
 	for j, e := range v.ends {
 		r := v.rows[j.id]
-		if r == nil || !r.runs() || !r.known || r.attempt != j.attempt {
+		if r == nil || !r.runs() || !r.known || r.isWatched || r.attempt != j.attempt {
 			continue
 		}
 		client, listed := where[e.by]
@@ -91,7 +91,7 @@ func (c *coordinator) orphans(v *view, todo *orders) {
 	for _, r := range v.rows {
 		_, named := c.p.options.of(r.kind)
 		_, ended := v.ends[job{r.id, r.attempt}]
-		switch neverBegan := r.runs() && r.hasReturned && !ended && !c.lost[r.client] && v.now.Sub(r.begun) > flushed; {
+		switch neverBegan := r.runs() && r.hasReturned && !r.isWatched && !ended && !c.lost[r.client] && v.now.Sub(r.begun) > flushed; {
 		case neverBegan && r.copied.Job != 0:
 			todo.drops = append(todo.drops, r.id)
 		case neverBegan && named: // the answer to the fetch of the job was lost with a connection

@@ -122,7 +122,7 @@ func TestThePoolPreparesConnections(t *testing.T) {
 func TestARescueAfterHours(t *testing.T) {
 	pool := database(t)
 	start(t, pool, "first", setup{options: riverplugin.Options{Log: quiet}}, obeys).stop()
-	_, err := pool.Exec(t.Context(), `WITH m AS (INSERT INTO straggler_member VALUES ('dead', ''), ('idle', ''))
+	_, err := pool.Exec(t.Context(), `WITH m AS (INSERT INTO straggler_member VALUES ('dead', '', '{*}'), ('idle', '', '{*}'))
 		INSERT INTO straggler_client (client, seen, busy, slots, running) SELECT c, now() - interval '2 hours', 1, 1, '{}' FROM unnest(ARRAY['dead', 'idle']) c`)
 	require.NoError(t, err)
 	_, err = pool.Exec(t.Context(), `INSERT INTO river_job (args, kind, max_attempts, state, attempt, attempted_at, attempted_by)
@@ -178,7 +178,7 @@ func TestAPoolWithoutPreparedStatements(t *testing.T) {
 func TestAClientThatDiesWithPostgres(t *testing.T) {
 	pool := database(t)
 	start(t, pool, "first", setup{options: riverplugin.Options{Log: quiet}}, obeys).stop()
-	_, err := pool.Exec(t.Context(), `INSERT INTO straggler_member VALUES ('dead', ''), ('idle', '')`)
+	_, err := pool.Exec(t.Context(), `INSERT INTO straggler_member VALUES ('dead', '', '{*}'), ('idle', '', '{*}')`)
 	require.NoError(t, err)
 	_, err = pool.Exec(t.Context(), `INSERT INTO river_job (args, kind, max_attempts, state, attempt, attempted_at, attempted_by)
 		VALUES ('{}', 'work', 2, 'running', 1, now(), '{dead}')`)

@@ -12,6 +12,7 @@ import (
 // client is a client of River that has the plugin, as its last beat says.
 type client struct {
 	since       time.Time // when the present process began to have the name of the client
+	guards      []string  // the kinds in which it lets only one attempt end a job
 	seen        time.Time
 	busy, slots int
 	running     map[string]float64 // by the names of the attempts, the shares of work that they have reported
@@ -20,6 +21,11 @@ type client struct {
 
 // gone reports whether the client has stopped.
 func (cl *client) gone() bool { return cl.busy < 0 }
+
+// guardsKind reports whether the client lets only one attempt end a job of a kind.
+func (cl *client) guardsKind(kind string) bool {
+	return slices.Contains(cl.guards, kind) || slices.Contains(cl.guards, AllKinds)
+}
 
 // replaced reports whether another process of the same name has taken the place of the one that began to run a row. A row that
 // the present process fetched before its first beat is listed soon afterwards.
@@ -40,7 +46,7 @@ type row struct {
 	failures      int
 	args          []byte
 	known, isLost bool // known: a client with the plugin runs the attempt; isLost: and this client, or its process, is lost
-	isWatched     bool // the client runs the attempt as River alone would, and only lists it
+	isWatched     bool // the client runs the attempt as River alone would: nothing is done with it
 	hasReturned   bool // the client does not run the attempt any more, and River has not yet written that
 	progress      float64
 	progressAt    time.Time
@@ -116,7 +122,7 @@ func (c *coordinator) look(ctx context.Context) (*view, error) {
 			SELECT true FROM SCHEMA.river_job WHERE state = 'available' AND scheduled_at <= now() - interval '50 ms'
 			ORDER BY queue, priority, scheduled_at, id LIMIT 1
 		) IS NOT NULL`))
-		b.Queue(c.in(`SELECT client, since, coalesce(seen, 'epoch'), coalesce(busy, 0), coalesce(slots, 0),
+		b.Queue(c.in(`SELECT client, since, guards, coalesce(seen, 'epoch'), coalesce(busy, 0), coalesce(slots, 0),
 			coalesce(running::text, '{}'), coalesce(ends, '{}')
 			FROM SCHEMA.straggler_member LEFT JOIN SCHEMA.straggler_client USING (client)`))
 		b.Queue(c.in(`
@@ -153,9 +159,9 @@ func (v *view) read(r pgx.BatchResults) error {
 	}
 	var name, text string
 	var cl client
-	if _, err = pgx.ForEachRow(rows, []any{&name, &cl.since, &cl.seen, &cl.busy, &cl.slots, &text, &cl.ends}, func() error {
+	if _, err = pgx.ForEachRow(rows, []any{&name, &cl.since, &cl.guards, &cl.seen, &cl.busy, &cl.slots, &text, &cl.ends}, func() error {
 		one := cl
-		one.ends = slices.Clone(cl.ends)
+		one.ends, one.guards = slices.Clone(cl.ends), slices.Clone(cl.guards)
 		one.running = map[string]float64{}
 		v.clients[name] = &one
 		return json.Unmarshal([]byte(text), &one.running)

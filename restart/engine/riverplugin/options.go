@@ -3,19 +3,22 @@ package riverplugin
 import (
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 )
 
 // AllKinds is a key of [Options.Kinds]: it stands for each kind that has no key of its own.
 const AllKinds = "*"
 
-// Options are the choices of a plugin. All clients of a database should have the same.
+// Options are the choices of a plugin. All clients of a database should have the same. While a change of options reaches one client
+// after the other, jobs at a client that does not name their kind, or that is in the shadow mode, are never touched.
 type Options struct {
 	// Kinds names the kinds of jobs that the plugin rescues, by the Kind method of their arguments, or [AllKinds]. A
 	// kind that has no key is only watched: nothing about its jobs changes.
 	Kinds map[string]Kind
 	// Shadow turns on the shadow mode: the plugin decides as usual, writes once a minute to the log what it would have
-	// done, and changes no job.
+	// done, and changes no job. Clients in this mode have a coordinator of their own.
 	Shadow bool
 	// Interval is how often the coordinator looks at the running jobs, as long as there are any. Without any, it looks
 	// once a second. It is 10 ms to 1 s; 0 means 100 ms.
@@ -57,6 +60,14 @@ func (o *Options) fill() error {
 		o.Log = slog.Default()
 	}
 	return nil
+}
+
+// guards returns the kinds in which the plugin lets only one attempt end a job. The result is not nil.
+func (o *Options) guards() []string {
+	if o.Shadow {
+		return []string{}
+	}
+	return slices.AppendSeq([]string{}, maps.Keys(o.Kinds))
 }
 
 // of returns what the plugin does for a kind, and whether the options name the kind.

@@ -37,6 +37,9 @@ type task struct {
 	over    bool             // the phase knows that this attempt has ended
 	copies  map[string]int64 // the rows of its copies, by their names in the phase
 	asked   string           // the name in the phase of a copy that may have been made: the answer was lost
+
+	imagined bool   // the shadow mode would have copied or rescued this attempt
+	client   string // of this attempt
 }
 
 // These numbers are choices.
@@ -74,7 +77,12 @@ func (c *coordinator) kindOf(name string) *kind {
 		config.Policy = restart.Never{}
 	}
 	if c.p.options.Shadow {
-		config.Shadow = func(int, restart.Decision) { c.shadow[name+": copies"]++ }
+		config.Shadow = func(number int, d restart.Decision) {
+			if t := k.jobs[number]; t != nil && !t.imagined {
+				t.imagined = true
+				c.would(name, true, job{t.job, t.attempt}, t.client, d.Sentence())
+			}
+		}
 	}
 	var err error
 	if k.phase, err = engine.New(config); err != nil {
@@ -131,17 +139,28 @@ func (k *kind) add(work float64) int {
 	return k.phase.Add(work)
 }
 
+// work returns the size of a job, or -1 if it is not known.
+func (k *kind) work(r *row) float64 {
+	if k.Work != nil {
+		if w := k.Work(r.args); w > 0 {
+			return w
+		}
+	}
+	return -1
+}
+
+// hangs says why a job is rescued that its phase takes as hung.
+func (k *kind) hangs(v *view, r *row) string {
+	longest, known := k.known.Longest(max(k.work(r), 0))
+	return fmt.Sprintf("it hangs: it has run for %.3gs, and the longest of %d known jobs of its kind took %.3gs",
+		v.now.Sub(r.begun).Seconds(), known, longest)
+}
+
 // task returns the task of a job, and adds it to the phase if it is new.
 func (k *kind) task(r *row) *task {
 	t := k.tasks[r.id]
 	if t == nil {
-		work := -1.
-		if k.Work != nil {
-			if w := k.Work(r.args); w > 0 {
-				work = w
-			}
-		}
-		t = &task{number: k.add(work), job: r.id, attempt: r.attempt, copies: map[string]int64{}}
+		t = &task{number: k.add(k.work(r)), job: r.id, attempt: r.attempt, copies: map[string]int64{}}
 		k.tasks[r.id], k.jobs[t.number] = t, t
 	}
 	return t
@@ -152,8 +171,9 @@ func (k *kind) running(c *coordinator, v *view, r *row, todo *orders) {
 	t := k.task(r)
 	if t.attempt != r.attempt {
 		k.ended(v, t, nil)
-		t.attempt, t.over, t.asked = r.attempt, false, ""
+		t.attempt, t.over, t.asked, t.imagined = r.attempt, false, "", false
 	}
+	t.client = r.client
 	j := job{r.id, r.attempt}
 	if _, claimed := v.ends[j]; claimed {
 		k.ended(v, t, r)
@@ -302,7 +322,7 @@ func (c *coordinator) act(v *view, k *kind, a engine.Action, todo *orders) {
 	r := v.rows[t.job]
 	switch a.Op {
 	case engine.Submit:
-		o := order{r: r, k: k, task: a.Task, id: a.ID, avoid: a.Avoid, why: a.Decision.String()}
+		o := order{r: r, k: k, task: a.Task, id: a.ID, avoid: a.Avoid, why: a.Decision.Sentence()}
 		if r == nil || !r.runs() || c.p.options.Shadow {
 			k.refuse(o)
 			return
@@ -313,12 +333,10 @@ func (c *coordinator) act(v *view, k *kind, a engine.Action, todo *orders) {
 			k.unwant[id] = true
 			return
 		}
-		rescues := a.Decision.Reason == restart.Overdue
-		if rescues && r != nil && r.runs() && !r.hasReturned && !r.isWatched && a.ID == jobName(job{r.id, r.attempt}) {
-			if c.p.options.Shadow {
-				c.shadow[k.name+": rescues"]++
-			}
-			todo.rescues = append(todo.rescues, order{r: r, why: a.Decision.Sentence()})
+		rescues := a.Decision.Reason == restart.Overdue && r != nil && r.runs() && !r.hasReturned && !r.isWatched
+		// A client that is silent may be lost. Then its jobs do not hang.
+		if rescues && a.ID == jobName(job{r.id, r.attempt}) && c.silent(r.client) < silence/2 {
+			todo.rescues = append(todo.rescues, order{r: r, why: k.hangs(v, r)})
 		}
 	case engine.Publish:
 		k.phase.Published(a.ID)

@@ -30,6 +30,8 @@ type Plugin struct {
 	most    atomic.Int32  // the largest value of busy that a beat has seen
 	holder  string        // a random name of this plugin, which no other process has
 
+	warned sync.Map // the kinds whose handlers must change
+
 	mu      sync.Mutex
 	running map[string]*attempt // by the names of the attempts
 }
@@ -198,14 +200,14 @@ func (p *Plugin) beat(ctx context.Context, beats *line, c *coordinator, failed *
 	err := beats.do(context.WithoutCancel(ctx), func(ctx context.Context, conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, p.in(`
 			WITH member AS (
-				INSERT INTO SCHEMA.straggler_member AS m (client, holder) VALUES ($1, $7)
-				ON CONFLICT (client) DO UPDATE SET holder = $7, since = now() WHERE m.holder <> $7
+				INSERT INTO SCHEMA.straggler_member AS m (client, holder, guards) VALUES ($1, $7, $8)
+				ON CONFLICT (client) DO UPDATE SET holder = $7, guards = $8, since = now() WHERE m.holder <> $7
 			), beat AS (
 				INSERT INTO SCHEMA.straggler_client (client, seen, busy, slots, running) VALUES ($1, now(), $2, $3, $4)
 				ON CONFLICT (client) DO UPDATE SET seen = now(), busy = $2, slots = $3, running = $4 RETURNING ends
 			), lease AS (
 				INSERT INTO SCHEMA.straggler_lease AS l (name, holder, term, until)
-				SELECT 'coordinator', $7, 1, now() + $5 WHERE $6
+				SELECT $9, $7, 1, now() + $5 WHERE $6
 				ON CONFLICT (name) DO UPDATE SET
 					holder = $7, until = now() + $5, term = l.term + CASE WHEN l.holder = $7 THEN 0 ELSE 1 END
 				WHERE l.until < now() OR l.holder = $7 AND l.until < now() + $5 - interval '500 ms'
@@ -213,7 +215,7 @@ func (p *Plugin) beat(ctx context.Context, beats *line, c *coordinator, failed *
 			)
 			SELECT beat.ends, coalesce((SELECT term FROM lease),
 				(SELECT term FROM SCHEMA.straggler_lease WHERE holder = $7 AND until > now() AND $6)) FROM beat`),
-			p.name(), now, p.most.Load(), string(running), leaseTime, leads, p.holder).Scan(&ends, &term)
+			p.name(), now, p.most.Load(), string(running), leaseTime, leads, p.holder, p.options.guards(), p.lease()).Scan(&ends, &term)
 	})
 	if (err != nil) != *failed {
 		if *failed = err != nil; *failed {
@@ -241,6 +243,15 @@ func (p *Plugin) beat(ctx context.Context, beats *line, c *coordinator, failed *
 		named = named || !a.watched
 	}
 	return named, len(p.running) > 0
+}
+
+// lease returns the name of the lease of the coordinator. Clients in the shadow mode have a coordinator of their own: it must not
+// take the place of one that acts.
+func (p *Plugin) lease() string {
+	if p.options.Shadow {
+		return "shadow"
+	}
+	return "coordinator"
 }
 
 // leaveCluster tells the others that this client has stopped.

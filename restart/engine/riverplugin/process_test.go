@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
@@ -234,4 +235,68 @@ func TestTheShadowModeChangesNothing(t *testing.T) {
 	time.Sleep(4 * time.Second)
 	assert.Equal(t, 1, rows(t, pool, "river_job WHERE id = $1 AND state = 'running' AND attempt = 1", id))
 	assert.Zero(t, rows(t, pool, "river_job WHERE metadata ? 'straggler'"))
+}
+
+// Clients change from the shadow mode to rescues one after the other. The client in the shadow mode coordinates nothing that
+// acts, and its jobs are not touched, also if they hang. Those of the other client are rescued.
+func TestClientsWithDifferentOptions(t *testing.T) {
+	long(t)
+	pool := database(t)
+	with := func(name string, shadow bool) *node {
+		return start(t, pool, name, setup{
+			options: riverplugin.Options{Log: quiet, Shadow: shadow, Kinds: map[string]riverplugin.Kind{"work": {}}},
+			change:  func(c *river.Config) { c.Queues = map[string]river.QueueConfig{name: {MaxWorkers: 4}} },
+		}, sleeps)
+	}
+	shadow, acts := with("shadow", true), with("acts", false)
+	var ids []int64
+	for i := range 40 {
+		ids = append(ids, insert(t, acts, work{fmt.Sprint("warm ", i), 300 * time.Millisecond}, &river.InsertOpts{Queue: "acts"}))
+	}
+	outputs(t, acts, ids...)
+	hangs := insert(t, shadow, work{"hangs", 300 * time.Millisecond}, &river.InsertOpts{Queue: "shadow"})
+	rescued := insert(t, acts, work{"hangs", 300 * time.Millisecond}, &river.InsertOpts{Queue: "acts"})
+	assert.Equal(t, []string{"acts"}, outputs(t, acts, rescued))
+	time.Sleep(2 * time.Second)
+	assert.Equal(t, 2, rows(t, pool, "straggler_lease WHERE until > now()"))
+	assert.Equal(t, 1, rows(t, pool, "river_job WHERE id = $1 AND state = 'running' AND attempt = 1", hangs))
+	copied, err := acts.plugin.Copy(t.Context(), hangs)
+	assert.NoError(t, err)
+	time.Sleep(time.Second)
+	assert.Equal(t, 1, rows(t, pool, "river_job WHERE id = $1 AND state <> 'completed'", hangs), "the copy was passed on")
+	assert.NotZero(t, copied)
+}
+
+// A handler ends its job by River's JobCompleteTx. The log says once that it must change, in the shadow mode, too, where the
+// handler works as before.
+func TestHandlersThatMustChange(t *testing.T) {
+	for name, c := range map[string]struct{ shadow, changed bool }{"acts": {}, "shadow": {shadow: true}, "changed": {true, true}} {
+		t.Run(name, func(t *testing.T) {
+			pool, log := database(t), &lines{}
+			n := start(t, pool, "a", setup{options: riverplugin.Options{
+				Log: log.log(), Shadow: c.shadow, Kinds: map[string]riverplugin.Kind{"work": {}},
+			}}, func(ctx context.Context, _ string, job *river.Job[work]) error {
+				return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) (err error) {
+					if c.changed {
+						_, err = riverplugin.CompleteTx(ctx, tx, job)
+					} else {
+						_, err = river.JobCompleteTx[*driver](ctx, tx, job)
+					}
+					return err
+				})
+			})
+			texts := outputs(t, n, insert(t, n, work{Name: "1"}, &river.InsertOpts{MaxAttempts: 1}),
+				insert(t, n, work{Name: "2"}, &river.InsertOpts{MaxAttempts: 1}))
+			if c.shadow {
+				assert.Equal(t, []string{"", ""}, texts)
+			} else {
+				assert.Contains(t, texts[0], "job must be running")
+			}
+			want := 1
+			if c.changed {
+				want = 0
+			}
+			assert.Eventually(t, func() bool { return log.count("call riverplugin.CompleteTx") == want }, 5*time.Second, 10*time.Millisecond)
+		})
+	}
 }

@@ -55,6 +55,11 @@ func hidden() bool {
 	}
 }
 
+// notRunning reports whether an error is that of river.JobCompleteTx for a job that does not run.
+func notRunning(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "job must be running")
+}
+
 // metadataKey is the text of the key under which River's context has what the attempt adds to the metadata of its row,
 // such as its output. The value is a map[string]any.
 const metadataKey = "river_metadata_updates"
