@@ -103,7 +103,7 @@ func (d *database) start(s setup, handle asynq.HandlerFunc) *asynqplugin.Plugin 
 		Concurrency: s.slots, Logger: quiet{}, TaskCheckInterval: 50 * time.Millisecond, DelayedTaskCheckInterval: time.Second,
 		ShutdownTimeout: time.Second,
 		RetryDelayFunc: func(_ int, err error, t *asynq.Task) time.Duration {
-			if isCopyTask(t) || errors.Is(err, asynqplugin.ErrHangs) {
+			if isCopyTask(t) || errors.Is(err, asynqplugin.ErrHangs) || errors.Is(err, asynq.ErrLeaseExpired) {
 				return time.Second
 			}
 			return time.Hour

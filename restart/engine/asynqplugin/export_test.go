@@ -7,12 +7,21 @@ import (
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
+// Coordinator is a coordinator that a test turns.
+type Coordinator struct{ c *coordinator }
+
+// NewCoordinator returns the coordinator of a plugin whose Run is not called.
+func NewCoordinator(p *Plugin) Coordinator {
+	return Coordinator{&coordinator{p: p, machines: new(engine.Machines), kinds: map[string]*kind{}, names: map[string]*task{}, read: map[string]string{}}}
+}
+
+// Turn looks once and acts once.
+func (c Coordinator) Turn(ctx context.Context) error { return c.c.turn(ctx) }
+
 // Copy makes a copy of a running attempt, as the coordinator does, and reports whether it has.
 func (p *Plugin) Copy(ctx context.Context, queue, id string) (bool, error) {
-	c := &coordinator{
-		p: p, kinds: map[string]*kind{}, names: map[string]*task{}, read: map[string]string{queue: "0"},
-		machines: new(engine.Machines), looked: time.Now(), at: time.Now(), watches: time.Now().Add(time.Hour),
-	}
+	c := NewCoordinator(p).c
+	c.read[queue], c.looked, c.at, c.watches = "0", time.Now(), time.Now(), time.Now().Add(time.Hour)
 	if err := c.turn(ctx); err != nil {
 		return false, err
 	}

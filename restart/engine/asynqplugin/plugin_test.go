@@ -172,6 +172,28 @@ func TestShadow(t *testing.T) {
 	assert.Zero(t, log.count("gets a copy"))
 }
 
+// A coordinator that has just begun, or was blind for three seconds, decides nothing for five seconds. Then it makes the copy of a
+// task that hangs.
+func TestABlindCoordinatorWaits(t *testing.T) {
+	long(t)
+	d, causes := newDatabase(t), make(chan error, 9)
+	d.start(setup{options: asynqplugin.Options{Kinds: kinds}}, patient(1, causes))
+	p := d.start(setup{options: asynqplugin.Options{Kinds: kinds}}, patient(1, causes))
+	c := asynqplugin.NewCoordinator(p)
+	require.NoError(t, c.Turn(t.Context())) // it says that this process has a plugin
+	d.warm()
+	d.enqueue("work", "hangs")
+	time.Sleep(3 * time.Second) // the coordinator is blind
+	began := time.Now()
+	require.Eventually(t, func() bool {
+		assert.NoError(t, c.Turn(t.Context()))
+		return d.redis.HExists(t.Context(), "straggler:{default}:task:hangs", "copy").Val()
+	}, 20*time.Second, 100*time.Millisecond)
+	t.Log(time.Since(began))
+	assert.GreaterOrEqual(t, time.Since(began), 5*time.Second)
+	assert.Less(t, time.Since(began), 8*time.Second)
+}
+
 // Redis does not answer for eight seconds. Tasks whose handlers have returned meanwhile end afterwards: nobody takes their
 // silence for a hang, and they get no copies.
 func TestRedisAway(t *testing.T) {
