@@ -52,7 +52,9 @@
 // stage. The excess of a member is the logarithm of its time by the median of its stage. A stretch of slow steps is the
 // run of steps with the largest sum of the excess beyond 1.5 %, found while the steps come in [Bentley, Programming
 // Pearls, Communications of the ACM 27(9), 1984]. A worker is named if the mean excess of its stretch is beyond chance,
-// and if its waits cost at least 3 % of these steps. Steps are not independent: the error of the mean takes the
+// and if its time beyond the largest median of a stage is at least 3 % of the time of these steps. So several workers are
+// named, even if the slowest of them hides the others. [Together] counts what is saved if all of them are as fast as
+// their equals. Steps are not independent: the error of the mean takes the
 // correlation of neighbouring steps into account, as in an autoregressive process of order 1. The limit grows with the
 // number of workers and of possible stretches.
 //

@@ -61,6 +61,14 @@ type stageOf struct {
 // Add adds a step. Members without a positive time, or with a negative stage or replica, are left out, and so is a step
 // of fewer than two members; [Waiting] counts both.
 func (l *Lockstep) Add(step []Member) {
+	if l.take(step) {
+		l.count()
+		l.steps++
+	}
+}
+
+// take sorts the members of a step into their stages. It reports whether the step has at least two members with a time.
+func (l *Lockstep) take(step []Member) bool {
 	l.members, l.order, l.groups = l.members[:0], l.order[:0], l.groups[:0]
 	for _, m := range step {
 		if m.Took <= 0 || m.Stage < 0 || m.Replica < 0 {
@@ -72,15 +80,14 @@ func (l *Lockstep) Add(step []Member) {
 	}
 	if len(l.members) < 2 {
 		l.leftOut += len(l.members)
-		return
+		return false
 	}
 	slices.SortFunc(l.order, func(a, b int) int {
 		x, y := &l.members[a], &l.members[b]
 		return cmp.Or(cmp.Compare(x.Stage, y.Stage), cmp.Compare(x.seconds, y.seconds), cmp.Compare(a, b))
 	})
 	l.divide()
-	l.count()
-	l.steps++
+	return true
 }
 
 // divide finds the stages of the step, and compares each member with its stage.
@@ -116,7 +123,10 @@ func (l *Lockstep) divide() {
 
 // count adds the step to the counts of its members and stages.
 func (l *Lockstep) count() {
-	last, slowest, next := 0, 0.0, 0.0
+	last, slowest, next, usual := 0, 0.0, 0.0, 0.0
+	for _, g := range l.groups {
+		usual = max(usual, g.median)
+	}
 	for i := range l.members {
 		switch s := l.members[i].seconds; {
 		case s > slowest:
@@ -131,10 +141,13 @@ func (l *Lockstep) count() {
 	for _, g := range l.groups {
 		for _, i := range l.order[g.from:g.to] {
 			m := &l.members[i]
-			o := observation{step: l.steps, excess: m.excess, bulk: m.bulk, slowest: slowest, chance: chance, equals: g.to - g.from}
+			o := observation{
+				step: l.steps, excess: m.excess, bulk: m.bulk, slowest: slowest, beyond: m.seconds - usual, chance: chance,
+				equals: g.to - g.from,
+			}
 			if i == last {
-				o.last, o.wait, o.saved = true, slowest-g.median, slowest-max(next, g.median)
-				l.wait += o.wait
+				o.last, o.saved = true, slowest-max(next, g.median)
+				l.wait += slowest - g.median
 			}
 			at := [2]int{m.Stage, m.Replica}
 			p := l.positions.of(at)

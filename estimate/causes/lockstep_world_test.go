@@ -17,6 +17,33 @@ type lockstepWorld struct {
 	sizes                              bool // members have sizes
 	from, to                           int  // the slow steps
 	culprit                            int  // the machine or the position that is slow
+	// also is a second cause, with the same range of effects; NotEnough: there is none. other is the other worker that is
+	// slow. A slow place is the last stage.
+	also   causes.Reason
+	other  int
+	second float64 // effect of the second cause
+}
+
+// newLockstepPair draws a clear job with two causes: a slow worker, and another cause in all steps. A stage has at least
+// three healthy equals. If the work is uneven, it is noise to the worker's effect, which is at least twice all noise.
+func newLockstepPair(seed uint64, also causes.Reason) lockstepWorld {
+	r := rand.New(rand.NewPCG(seed, 50+uint64(also)))
+	w := newLockstepWorld(seed, causes.SlowWorker, true)
+	w.also, w.stages, w.from, w.to = also, 1, 0, w.steps
+	if also != causes.SlowWorker {
+		w.stages = 2
+	}
+	w.replicas = max(w.replicas, 5)
+	w.culprit = w.stages*w.replicas - 1 - r.IntN(w.replicas) // in the last stage
+	w.other = (w.culprit + 1 + r.IntN(w.stages*w.replicas-1)) % (w.stages * w.replicas)
+	w.second = max(2*w.noise, .05) * math.Pow(4, r.Float64())
+	switch also {
+	case causes.SlowPlace: // even stages save half of the effect, which is to be more than 3 %
+		w.second = max(w.second, .1)
+	case causes.UnevenWork:
+		w.effect, w.sizes = max(w.effect, 2*math.Hypot(w.noise, w.second)), r.IntN(2) == 0
+	}
+	return w
 }
 
 // newLockstepWorld draws a job. In a clear world the effect is at least twice the noise, steps are independent, workers
@@ -72,9 +99,12 @@ func (w *lockstepWorld) play() causes.Waiting {
 		if moves && s%max(w.steps/10, 2) == 0 {
 			r.Shuffle(n, func(i, k int) { at[i], at[k] = at[k], at[i] })
 		}
-		sizes := make([]float64, w.replicas)
+		sizes, differ := make([]float64, w.replicas), w.effect
+		if w.also == causes.UnevenWork {
+			differ = w.second
+		}
 		for i := range sizes {
-			sizes[i] = math.Exp(w.effect * r.NormFloat64())
+			sizes[i] = math.Exp(differ * r.NormFloat64())
 		}
 		for machine, position := range at {
 			own[machine] = w.correlation*own[machine] + math.Sqrt(1-w.correlation*w.correlation)*r.NormFloat64()
@@ -86,7 +116,11 @@ func (w *lockstepWorld) play() causes.Waiting {
 				w.cause == causes.SlowWorker && machine == w.culprit && slow,
 				w.cause == causes.SlowPlace && position == w.culprit && slow:
 				took *= 1 + w.effect
-			case w.cause == causes.UnevenWork:
+			}
+			switch {
+			case w.also == causes.SlowWorker && machine == w.other, w.also == causes.SlowPlace && m.Stage == w.stages-1:
+				took *= 1 + w.second
+			case w.cause == causes.UnevenWork, w.also == causes.UnevenWork:
 				took *= sizes[m.Replica]
 				if w.sizes {
 					m.Size = sizes[m.Replica]
@@ -112,9 +146,28 @@ func (w *lockstepWorld) verdict(got causes.Waiting) (right, open, wrong bool) {
 		case causes.SlowPlace:
 			truth = truth && f.Replica >= 0 && f.Stage*w.replicas+f.Replica == w.culprit
 		}
+		truth = truth || blames && w.also == causes.SlowWorker && f.Machine == w.other
 		right = right || truth
 		open = open || f.Reason == causes.NotEnough
 		wrong = wrong || blames && !truth
 	}
 	return right, open, wrong
+}
+
+// finds reports whether the findings name both causes of a job with two, and nothing else.
+func (w *lockstepWorld) finds(got causes.Waiting) (both, wrong bool) {
+	first, second := false, false
+	for _, f := range got.Findings {
+		switch {
+		case f.Reason == causes.SlowWorker && f.Machine == w.culprit:
+			first = true
+		case f.Reason == causes.SlowWorker && w.also == causes.SlowWorker && f.Machine == w.other,
+			f.Reason == causes.SlowPlace && w.also == f.Reason && f.Stage == w.stages-1 && f.Replica < 0,
+			f.Reason == causes.UnevenWork && w.also == f.Reason:
+			second = true
+		default:
+			wrong = true
+		}
+	}
+	return first && second, wrong
 }

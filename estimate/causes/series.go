@@ -27,7 +27,8 @@ type observation struct {
 	step, equals int
 	excess, bulk float64
 	slowest      float64 // of the step
-	wait, saved  float64 // that the worker, as the last, cost the step
+	beyond       float64 // time of the worker beyond the largest median of a stage; negative if it took less
+	saved        float64 // that the worker, as the last, cost the step
 	chance       float64 // to be the last, if all members are equal
 	last         bool
 }
@@ -48,12 +49,13 @@ type series struct {
 
 // stretch is a run of steps in which a worker was slow.
 type stretch struct {
-	score         float64 // sum of the excess beyond leastExcess
-	from, to, n   int
-	sum, bulk     float64
-	wait, slowest float64
-	saved         float64
-	stay          stay // the steps with the present counterpart
+	score       float64 // sum of the excess beyond leastExcess
+	from, to, n int
+	sum, bulk   float64
+	beyond      float64
+	slowest     float64
+	saved       float64
+	stay        stay // the steps with the present counterpart
 	// first is the counterpart of the first slow stay. here and elsewhere are the steps of slow stays with it, and with
 	// other counterparts.
 	first, here, elsewhere int
@@ -132,7 +134,7 @@ func (s *series) add(o observation, counterpart int) {
 	r.n++
 	r.sum += o.excess
 	r.bulk += o.bulk
-	r.wait += o.wait
+	r.beyond += o.beyond
 	r.saved += o.saved
 	r.slowest += o.slowest
 	if r.score > s.slow.score {

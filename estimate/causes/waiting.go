@@ -90,7 +90,8 @@ type Waiting struct {
 }
 
 const (
-	// leastCost is the share of the time that a worker must cost while it is slow to be named.
+	// leastCost is the share of the time of its slow steps that a worker must take beyond the medians to be named. This is
+	// what it costs these steps if no other worker is slow.
 	leastCost = 0.03
 	// leastSteps is the number of slow steps from which a worker may be named.
 	leastSteps = 5
@@ -104,6 +105,8 @@ const (
 	agrees = 0.5
 	// leastPairs is the number of values from which they do.
 	leastPairs = 30
+	// leastMost is the number of members of a stage from which two slow ones leave most of them healthy.
+	leastMost = 5
 	// decisive x the noise: luck is a finding if a worker that is this much slower would have been named.
 	decisive = 2
 )
@@ -159,7 +162,8 @@ func (l *Lockstep) findings() []Finding {
 	if all == nil {
 		f := Finding{Machine: -1, Stage: -1, Replica: -1, To: l.steps - 1}
 		f.Share, f.Error = l.evened.of()
-		if !doubtful && noiseOf(l.positions.list).decides(l.steps) && l.equals() >= leastEquals {
+		n := noiseOf(l.positions.list)
+		if !doubtful && n.decides(l.steps) && l.equals() >= leastEquals && !slices.ContainsFunc(l.positions.list, n.fast) {
 			f.Reason = Luck
 		}
 		return []Finding{f}
@@ -283,7 +287,7 @@ func (n noise) judge(s *series, steps int, slope float64) (Finding, bool) {
 	mean := (r.sum - float64(slope*r.bulk)) / float64(r.n)
 	own := n.variance * (1 + 2/float64(s.equals))
 	bar := usual + float64(limit(n.workers, float64(steps)/float64(r.n))*errorOfMean(own, n.correlation, r.n))
-	if mean < bar || !(r.wait >= leastCost*r.slowest) {
+	if mean < bar || !(r.beyond >= leastCost*r.slowest) {
 		return Finding{}, false
 	}
 	f := Finding{
@@ -292,6 +296,13 @@ func (n noise) judge(s *series, steps int, slope float64) (Finding, bool) {
 	}
 	f.Share, f.Error = s.saved.of()
 	return f, true
+}
+
+// fast reports whether a position takes less time than its equals for good, in a stage so small that the others may be the
+// slow ones.
+func (n noise) fast(s series) bool {
+	mean := s.sum / float64(s.n)
+	return s.equals < leastMost && -mean >= max(leastCost, limit(n.workers, 1)*errorOfMean(n.variance, n.correlation, s.n))
 }
 
 // decides reports whether a worker that is slower by twice the noise would be found in so many steps.
