@@ -134,7 +134,7 @@ func (o options) run(stdout, stderr io.Writer) error {
 		}
 	}
 	if l.waits != nil {
-		r.SetWaits(l.waits, false)
+		r.SetWaits(l.waits, len(l.phases) == 0)
 	}
 	return o.write(r, stdout, stderr)
 }

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"html"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -52,30 +53,91 @@ func TestTableOfSteps(t *testing.T) {
 		for _, want := range []string{
 			"250 steps, 2500 tasks", "Worker w5 is last in 250 of 250 steps; among equals it would be in 25.",
 			"1 step is left out, because members are missing", "impossible times, treated as unknown: 1",
-			"Exchange worker w5 with another worker", "no policy is replayed",
+			"Exchange worker w5 with a healthy worker.", "no policy is replayed",
 		} {
 			assert.Contains(t, out, want)
 		}
 		assert.NotContains(t, out, "no stragglers")
-		code, text, errors := call(append(args, "-json", log)...)
-		require.Zero(t, code, errors)
-		var r report.Report
-		require.NoError(t, json.Unmarshal([]byte(text), &r))
-		require.NotNil(t, r.Waits)
+		r := asJSON(t, append(args, log)...)
 		assert.InDelta(t, .13, r.Waits.Wait, .005)
 		require.Len(t, r.Waits.Findings, 1)
 		assert.InDelta(t, .104, r.Waits.Findings[0].Share, .005)
+		assert.Zero(t, r.Waits.Together)
 		written, err := os.ReadFile(page)
 		require.NoError(t, err)
-		for _, figure := range []string{report.Percent(r.Waits.Wait), report.Percent(r.Waits.Findings[0].Share), report.Percent(r.Waits.Last[0].Saved)} {
-			assert.Contains(t, out, figure)
-			assert.Contains(t, string(written), figure)
+		sameFigures(t, r.Waits, out, string(written))
+	}
+}
+
+// asJSON calls replay with -json and returns its report.
+func asJSON(t *testing.T, args ...string) (r report.Report) {
+	t.Helper()
+	code, text, errors := call(append([]string{"-json"}, args...)...)
+	require.Zero(t, code, errors)
+	require.NoError(t, json.Unmarshal([]byte(text), &r))
+	require.NotNil(t, r.Waits)
+	return r
+}
+
+// sameFigures checks that text and page have the figures of the JSON, and that a worker has one figure in all of them.
+func sameFigures(t *testing.T, w *report.Waits, forms ...string) {
+	t.Helper()
+	figures := []string{report.Percent(w.Wait) + " of the steps", report.Percent(w.Second) + " beyond the next slowest"}
+	saved := func(share, err float64) string { return fmt.Sprintf("%s (±%.1f)", report.Percent(share), 196*err) }
+	shares := map[string][2]float64{}
+	for _, l := range w.Last {
+		figures = append(figures, saved(l.Saved, l.Error))
+		shares[l.Worker] = [2]float64{l.Saved, l.Error}
+	}
+	for _, f := range w.Findings {
+		if share, ok := shares[f.Who]; ok {
+			assert.Equal(t, share, [2]float64{f.Share, f.Error}, f.Who)
+		}
+		figures = append(figures, saved(f.Share, f.Error))
+	}
+	if w.Together > 0 {
+		figures = append(figures, "at once, that would save "+saved(w.Together, w.TogetherError))
+	}
+	for _, form := range forms {
+		for _, figure := range figures {
+			assert.Contains(t, html.UnescapeString(form), figure)
 		}
 	}
 }
 
-// A log of attempts with a phase for each step has one more answer, and keeps the others.
-func TestAttemptsAsSteps(t *testing.T) {
+// Two workers of ten are equally slow. Either alone would save little, and both together what the slowest costs. All
+// forms have the same figures.
+func TestTwoSlowWorkersOfATable(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	text := "step\tworker\tms\n"
+	for step := range 100 {
+		for worker := range 10 {
+			took := 1000 * math.Exp(.02*r.NormFloat64())
+			if worker == 2 || worker == 5 {
+				took *= 1.2
+			}
+			text += fmt.Sprintf("%d\t%d\t%.3f\n", step, worker, took)
+		}
+	}
+	log, page := file(t, text), filepath.Join(t.TempDir(), "page.html")
+	args := []string{"-step", "step", "-worker", "worker", "-seconds", "ms", log}
+	code, out, errors := call(append([]string{"-html", page}, args...)...)
+	require.Zero(t, code, errors)
+	written, err := os.ReadFile(page)
+	require.NoError(t, err)
+	waits := asJSON(t, args...).Waits
+	require.Len(t, waits.Findings, 2)
+	assert.ElementsMatch(t, []string{"worker 2", "worker 5"}, []string{waits.Findings[0].Who, waits.Findings[1].Who})
+	assert.Less(t, waits.Findings[0].Share, .03)
+	assert.InDelta(t, .15, waits.Together, .02)
+	assert.Less(t, waits.Together, waits.Wait)
+	sameFigures(t, waits, out, string(written))
+	assert.Regexp(t, "Exchange worker [25] and worker [25] with a healthy worker.", out)
+}
+
+// attemptSteps writes a log of attempts of 60 steps of five tasks, each on a machine of its own. Task w2 takes times as long
+// as the others.
+func attemptSteps(times float64) string {
 	var log strings.Builder
 	at := 0.0
 	r := rand.New(rand.NewPCG(7, 7))
@@ -84,7 +146,7 @@ func TestAttemptsAsSteps(t *testing.T) {
 		for worker := range 5 {
 			took := 1000 * math.Exp(.02*r.NormFloat64())
 			if worker == 2 {
-				took *= 1.2
+				took *= times
 			}
 			longest = max(longest, took)
 			fmt.Fprintf(&log, `{"job":"train","phase":"step %d","task":"w%d","host":"h%d","start":%.0f,"finish":%.0f}`+"\n", step, worker, worker,
@@ -92,11 +154,30 @@ func TestAttemptsAsSteps(t *testing.T) {
 		}
 		at += longest
 	}
-	code, out, errors := call("-policy", "least-cost", file(t, log.String()))
+	return log.String()
+}
+
+// A log of attempts with a phase for each step has one more answer. The advice and its saving are about the worker that
+// makes the others wait. What a policy saves is said on condition: a worker of a training job cannot be copied.
+func TestAttemptsAsSteps(t *testing.T) {
+	const condition = "For tasks that can run again elsewhere, unlike the workers of a training job: "
+	code, out, errors := call("-policy", "least-cost", file(t, attemptSteps(1.2)))
 	require.Zero(t, code, errors)
 	assert.Contains(t, out, "How slow: No task took more than 1.5 times the median")
 	assert.Contains(t, out, "Who makes the others wait: The slowest worker of a step costs")
 	assert.Contains(t, out, "Worker h2 takes 1.19 times the median of its equals.")
+	assert.Contains(t, out, "What to do: Exchange worker h2 with a healthy worker.")
+	assert.NotContains(t, out, "Nothing")
+	assert.Regexp(t, "What it saves: If worker h2 took the median of its equals, that would save [0-9.]+% .* "+condition+
+		"The policy least-cost would have", out)
+	_, out, _ = call("-policy", "least-cost", file(t, attemptSteps(2)))
+	assert.Regexp(t, "What to do: Exchange worker h2 .* "+condition+"Keep work off machine h2.", out)
+
+	// No worker is slow: the other answers are those of any log.
+	_, out, _ = call("-policy", "least-cost", file(t, attemptSteps(1)))
+	assert.Contains(t, out, "Who makes the others wait: ")
+	assert.Contains(t, out, "What to do: Nothing: stragglers cost little here.")
+	assert.Contains(t, out, "What it saves: The policy least-cost would have")
 	_, out, _ = call(file(t, healthy))
 	assert.NotContains(t, out, "Who makes the others wait", "one phase is no job of steps")
 }
@@ -148,6 +229,9 @@ func TestStagesOfATimeline(t *testing.T) {
 	assert.Contains(t, out, "Stage s1 has the last worker in 60 steps, and takes 1.3 times as long as the other stages")
 	assert.Contains(t, out, "(stage s1) is last in ")
 	assert.NotContains(t, out, "at fault.")
+	assert.Contains(t, out, ": 60 steps, 480 tasks")
+	assert.Contains(t, out, "What to do: Balance the stages: give stage s1 less work.")
+	assert.NotContains(t, out, "longest task", "the report is about the steps alone")
 	_, out, _ = call(file(t, timeline("other")))
 	assert.NotContains(t, out, "tage s1")
 }

@@ -52,6 +52,8 @@ const (
 	littleCost = 0.01
 	// errors95 x the standard error of a sample is exceeded by 1 of 20 samples.
 	errors95 = 1.96
+	// nothing is the advice if stragglers cost little.
+	nothing = "Nothing: stragglers cost little here."
 	// muchMore is the share of the phases' time that the best policy must save beyond the others to be named.
 	muchMore = 0.01
 )
@@ -74,9 +76,6 @@ var plain = map[string]struct{ noun, means, remedy, policy string }{
 func (r *Report) Diagnose() {
 	d := &r.Diagnosis
 	*d = Diagnosis{}
-	if r.Waits != nil && !r.waitsOnly {
-		d.Waits = r.Waits.line()
-	}
 	switch {
 	case r.waitsOnly:
 		r.Waits.diagnose(d)
@@ -95,6 +94,9 @@ func (r *Report) Diagnose() {
 	}
 	if d.Saves == "" {
 		d.Saves = "Nothing."
+	}
+	if r.Waits != nil && !r.waitsOnly {
+		r.Waits.advise(d)
 	}
 	r.Headline = d.Slow + " " + d.Saves
 }
@@ -170,7 +172,7 @@ func (r *Report) do(cause string) string {
 	}
 	helps := first != nil && gains(first.All.Mean)
 	if r.Stragglers.Cost < littleCost && !(helps && first.All.Mean >= littleCost) {
-		return "Nothing: stragglers cost little here."
+		return nothing
 	}
 	var texts []string
 	switch {

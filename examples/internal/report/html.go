@@ -61,7 +61,7 @@ func (r *Report) HTML(w io.Writer) error {
 		return err
 	}
 	t, err := template.New("page.tmpl").Funcs(template.FuncMap{
-		"span": Span, "spanIn": SpanIn, "most": most, "percent": Percent, "change": Change, "figure": Figure.change, "won": won,
+		"span": Span, "spanIn": SpanIn, "most": most, "percent": Percent, "saved": saved, "change": Change, "figure": Figure.change, "won": won,
 		"main": mainCause, "short": short, "named": named,
 		"words": func(cause string) string { return plain[cause].noun },
 	}).ParseFS(files, "page/page.tmpl")

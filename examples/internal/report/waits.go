@@ -24,6 +24,12 @@ type Waits struct {
 	Last     []Last    `json:"last"`
 	LeftOut  int       `json:"last_left_out"`
 	Findings []Finding `json:"findings"`
+	// Together is the share of the steps' time that is saved if all workers of the findings take the median of their equals
+	// at once, and TogetherError its standard error; 0 if fewer than two are named.
+	Together      float64 `json:"together_saved_share,omitempty"`
+	TogetherError float64 `json:"together_saved_error,omitempty"`
+
+	sized, staged bool // the log has amounts of work; the job has several stages
 }
 
 // Last tells how often a worker was the last of its step.
@@ -57,12 +63,12 @@ type Finding struct {
 	reason    causes.Reason
 	wholeTime bool   // it was slow in nearly all steps
 	place     string // of the first and the last slow step among all
-	another   string // worker to exchange it with
 }
 
-// SetWaits adds who makes the others wait. apart says that the report has nothing else: the members cannot be copied.
+// SetWaits adds who makes the others wait. apart says that no policy is replayed, so that the report has nothing else.
 func (r *Report) SetWaits(s *why.Steps, apart bool) {
-	w := &Waits{Steps: s.Steps, Incomplete: s.Incomplete, Wait: s.Wait, Second: s.Second}
+	w := &Waits{Steps: s.Steps, Incomplete: s.Incomplete, Wait: s.Wait, Second: s.Second,
+		Together: s.Together, TogetherError: s.TogetherError, sized: s.Sized, staged: len(s.Stages) > 1}
 	const mostLast = 10
 	for _, l := range s.Lags[:min(len(s.Lags), mostLast)] {
 		w.Last = append(w.Last, Last{who(s, l.Machine, l.Stage, l.Replica), l.Steps, l.Last, l.Chance, l.Saved, l.Error})
@@ -71,14 +77,11 @@ func (r *Report) SetWaits(s *why.Steps, apart bool) {
 	for _, f := range s.Findings {
 		g := Finding{
 			Reason: f.Reason.String(), Times: f.Times, Share: f.Share, Error: f.Error, Ended: f.Ended, While: f.While,
-			Last: f.Last, reason: f.Reason, wholeTime: 10*(f.To-f.From+1) >= 9*s.Steps, another: "another worker",
+			Last: f.Last, reason: f.Reason, wholeTime: 10*(f.To-f.From+1) >= 9*s.Steps,
 		}
 		switch f.Reason {
 		case causes.SlowMachine, causes.SlowWorker:
 			g.Who = who(s, f.Machine, f.Stage, f.Replica)
-			if len(s.Stages) > 1 {
-				g.another += " of its stage"
-			}
 		case causes.SlowPlace:
 			g.Who = "stage " + name(s.Stages, f.Stage)
 			if f.Replica >= 0 {
@@ -93,7 +96,7 @@ func (r *Report) SetWaits(s *why.Steps, apart bool) {
 	}
 	r.Waits, r.waitsOnly = w, apart
 	if apart {
-		r.Input.Phases, r.Input.Tasks = s.Steps, s.Tasks
+		r.Apart, r.Input.Phases, r.Input.Tasks = nil, s.Steps, s.Tasks
 	}
 }
 
@@ -134,27 +137,108 @@ func (w *Waits) String() string {
 
 func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// saved writes the share that is saved, with its interval.
-func (f *Finding) saved() string {
-	return fmt.Sprintf("%s (±%.1f)", Percent(f.Share), 100*errors95*f.Error)
+// mostFindings is the number of findings that the diagnosis names.
+const mostFindings = 5
+
+// shown returns the findings that the diagnosis names.
+func (w *Waits) shown() []Finding { return w.Findings[:min(mostFindings, len(w.Findings))] }
+
+// known reports whether the steps show who, or what, makes the others wait.
+func (w *Waits) known() bool {
+	r := w.Findings[0].reason
+	return r != causes.Luck && r != causes.NotEnough
+}
+
+// why returns the sentences about the reasons.
+func (w *Waits) why() string {
+	var texts, fixed []string // fixed are workers whose machine never changed its position
+	for _, f := range w.shown() {
+		texts = append(texts, f.why(w))
+		if f.reason == causes.SlowWorker {
+			fixed = append(fixed, f.Who)
+		}
+	}
+	switch len(fixed) {
+	case 0:
+	case 1:
+		texts = append(texts, fmt.Sprintf("The machine of %s never changed its position, so one of the two is at fault.", fixed[0]))
+	default:
+		texts = append(texts, "The machines of these workers never changed their positions, so for each worker one of the two is at "+
+			"fault.")
+	}
+	if more := len(w.Findings) - mostFindings; more > 0 {
+		texts = append(texts, fmt.Sprintf("And %s.", words.Counted(more, "more reason")))
+	}
+	return strings.Join(texts, " ")
+}
+
+// do returns the advice.
+func (w *Waits) do() string {
+	var texts, exchange []string
+	for _, f := range w.shown() {
+		if f.reason == causes.SlowWorker && !f.Ended {
+			exchange = append(exchange, f.Who)
+			continue
+		}
+		texts = append(texts, f.do())
+	}
+	of := ""
+	if w.staged {
+		of = " of its stage"
+	}
+	if len(exchange) > 0 {
+		texts = append(texts, fmt.Sprintf("Exchange %s with a healthy worker%s. If that one is slow then, the position is at fault; "+
+			"otherwise replace the machine.", series(exchange), of))
+	}
+	return strings.Join(texts, " ")
+}
+
+// saves returns the sentences about what the advice saves.
+func (w *Waits) saves() string {
+	var texts []string
+	for _, f := range w.shown() {
+		if s := f.saves(); s != "" {
+			texts = append(texts, s)
+		}
+	}
+	if w.Together > 0 {
+		texts = append(texts, fmt.Sprintf("If all of these workers took it at once, that would save %s.", saved(w.Together, w.TogetherError)))
+	}
+	return strings.Join(texts, " ")
+}
+
+// series joins names as in "a, b and c".
+func series(names []string) string {
+	if last := len(names) - 1; last > 0 {
+		return strings.Join(names[:last], ", ") + " and " + names[last]
+	}
+	return names[0]
+}
+
+// saved writes a share that is saved, with its interval.
+func saved(share, err float64) string {
+	return fmt.Sprintf("%s (±%.1f)", Percent(share), 100*errors95*err)
 }
 
 // why returns the sentence about the reason.
-func (f *Finding) why() string {
+func (f *Finding) why(w *Waits) string {
 	when := ""
 	switch {
 	case f.wholeTime:
 	case f.Ended:
-		when = fmt.Sprintf(" from step %s to %s%s, where it costs %s, and it has ended", f.From, f.To, f.place, Percent(f.While))
+		when = fmt.Sprintf(" from step %s to %s%s, where it cost %s, and it has ended", f.From, f.To, f.place, Percent(f.While))
 	default:
 		when = fmt.Sprintf(" since step %s%s, where it costs %s", f.From, f.place, Percent(f.While))
 	}
 	takes := fmt.Sprintf(" takes %.3g times the median of its equals%s", f.Times, when)
+	if f.Ended {
+		takes = fmt.Sprintf(" took %.3g times the median of its equals%s", f.Times, when)
+	}
 	switch f.reason {
 	case causes.SlowMachine:
 		return upper(f.Who) + takes + ", at several positions: its machine is slow."
 	case causes.SlowWorker:
-		return upper(f.Who) + takes + ". Its machine never changed its position, so one of the two is at fault."
+		return upper(f.Who) + takes + "."
 	case causes.SlowPlace:
 		if strings.HasPrefix(f.Who, "stage") {
 			return upper(f.Who) + fmt.Sprintf(" has the last worker in %s, and takes %.3g times as long as the other stages, on all its "+
@@ -162,26 +246,28 @@ func (f *Finding) why() string {
 		}
 		return upper(f.Who) + takes + ", with several machines: the place is at fault, not a machine."
 	case causes.UnevenWork:
-		return "The work of the workers differs from step to step: sizes explain the times, or the times of one replica agree in " +
-			"several stages. No machine is at fault."
+		shows := "the sizes explain the times"
+		switch {
+		case w.sized && w.staged:
+			shows = "the sizes explain the times, or the times of one position agree in several stages"
+		case w.staged:
+			shows = "workers at one position of several stages, which have the same data, are slow in the same steps"
+		}
+		return "The work of the workers differs from step to step: " + shows + ". No machine is at fault for that."
 	case causes.Luck:
 		return "No worker is slow for long: now one is last, now another."
 	}
-	return "There is not enough evidence: the steps are too few, or follow one another too closely, or fewer than three members " +
-		"do equal work."
+	return "There is not enough evidence: the steps are too few, or follow one another too closely, or too few members do equal " +
+		"work to tell which of them are slow."
 }
 
-// do returns the advice.
+// do returns the advice about a finding that needs no exchange of workers.
 func (f *Finding) do() string {
 	switch f.reason {
 	case causes.SlowMachine:
 		return "Replace the machine of " + f.Who + "."
 	case causes.SlowWorker:
-		if f.Ended {
-			return fmt.Sprintf("Look at what ran beside %s from step %s to %s.", f.Who, f.From, f.To)
-		}
-		return fmt.Sprintf("Exchange %s with %s: if the other is slow then, the position is at fault; otherwise replace the machine.",
-			f.Who, f.another)
+		return fmt.Sprintf("Look at what ran beside %s from step %s to %s.", f.Who, f.From, f.To)
 	case causes.SlowPlace:
 		if strings.HasPrefix(f.Who, "stage") {
 			return fmt.Sprintf("Balance the stages: give %s less work.", f.Who)
@@ -197,56 +283,47 @@ func (f *Finding) do() string {
 
 // saves returns the sentence about what the advice saves.
 func (f *Finding) saves() string {
-	switch f.reason {
-	case causes.SlowMachine, causes.SlowWorker:
-		return fmt.Sprintf("If %s took the median of its equals, that would save %s of the steps' time.", f.Who, f.saved())
-	case causes.SlowPlace:
-		if strings.HasPrefix(f.Who, "stage") {
-			return fmt.Sprintf("Even stages would save %s of the steps' time.", f.saved())
-		}
-		return fmt.Sprintf("If %s took the median of its equals, that would save %s of the steps' time.", f.Who, f.saved())
-	case causes.UnevenWork:
-		return fmt.Sprintf("Even work within each stage would save %s of the steps' time.", f.saved())
+	would := "would save"
+	if f.Ended {
+		would = "would have saved"
+	}
+	switch {
+	case f.reason == causes.UnevenWork:
+		return fmt.Sprintf("Even work within each stage would save %s of the steps' time.", saved(f.Share, f.Error))
+	case f.reason == causes.SlowPlace && strings.HasPrefix(f.Who, "stage"):
+		return fmt.Sprintf("Even stages would save %s of the steps' time.", saved(f.Share, f.Error))
+	case f.Who != "":
+		return fmt.Sprintf("If %s took the median of its equals, that %s %s of the steps' time.", f.Who, would, saved(f.Share, f.Error))
 	}
 	return ""
 }
 
 // diagnose writes the diagnosis of a report that has only steps.
 func (w *Waits) diagnose(d *Diagnosis) {
-	d.Slow = w.String()
-	var whys, dos, saves []string
-	for i := range w.Findings {
-		f := &w.Findings[i]
-		whys, dos = append(whys, f.why()), append(dos, f.do())
-		if s := f.saves(); s != "" {
-			saves = append(saves, s)
-		}
-	}
-	const most = 3
-	d.Why, d.Do = strings.Join(whys[:min(most, len(whys))], " "), strings.Join(dos[:min(most, len(dos))], " ")
-	d.Saves = strings.Join(append(saves[:min(most, len(saves))], "A worker of a step cannot be copied, so no policy is replayed."), " ")
-	if more := len(whys) - most; more > 0 {
-		d.Why += fmt.Sprintf(" And %s.", words.Counted(more, "more reason"))
-	}
+	d.Slow, d.Why, d.Do = w.String(), w.why(), w.do()
+	d.Saves = strings.TrimSpace(w.saves() + " A worker of a step cannot be copied, so no policy is replayed.")
 }
 
-// line returns the sentences for a report with policies.
-func (w *Waits) line() string {
-	text := w.String()
-	for i := range w.Findings {
-		if i == 0 {
-			text += " " + w.Findings[i].why()
-		}
+// advise puts the advice about the workers of steps before that of a report with policies. Whether a policy helps depends
+// on whether a task of a step can run again elsewhere.
+func (w *Waits) advise(d *Diagnosis) {
+	d.Waits = w.String() + " " + w.why()
+	if !w.known() {
+		return
 	}
-	return text
+	const condition = " For tasks that can run again elsewhere, unlike the workers of a training job: "
+	if d.Do = w.do() + condition + d.Do; strings.HasSuffix(d.Do, nothing) {
+		d.Do = w.do()
+	}
+	d.Saves = w.saves() + condition + d.Saves
 }
 
 // table writes the workers that were last most often.
 func (w *Waits) table(out *printer) {
 	out.f("\nThe workers that were last most often:\n")
 	for _, l := range w.Last {
-		out.f("  last in %d of %d steps (%.3g among equals), %s (±%.1f) would be saved: %s\n", l.Last, l.Steps, l.Chance,
-			Percent(l.Saved), 100*errors95*l.Error, short(l.Worker))
+		out.f("  last in %d of %d steps (%.3g among equals), %s would be saved: %s\n", l.Last, l.Steps, l.Chance,
+			saved(l.Saved, l.Error), short(l.Worker))
 	}
 	if w.LeftOut > 0 {
 		out.f("  and %s\n", words.Counted(w.LeftOut, "other worker"))

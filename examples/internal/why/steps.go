@@ -19,6 +19,11 @@ type Steps struct {
 	Incomplete int
 	// Tasks is the number of members in all steps that were counted.
 	Tasks int
+	// Sized says that the amount of work of some member is known.
+	Sized bool
+	// Together is the share of the steps' time that is saved if all workers of the findings take the median of their equals
+	// at once, and TogetherError its standard error; 0 if fewer than two are named.
+	Together, TogetherError float64
 }
 
 // Wait finds who makes the others wait. Steps with another number of members than most steps are left out.
@@ -33,15 +38,11 @@ func Wait(s *trace.Steps) *Steps {
 	w := &Steps{}
 	var machines, stages, positions names
 	var l causes.Lockstep
-	for i, rows := range s.Rows {
-		if len(rows) != whole {
-			w.Incomplete++
-			continue
-		}
-		w.Labels = append(w.Labels, s.Labels[i])
-		step := make([]causes.Member, len(rows))
+	step := make([]causes.Member, 0, whole)
+	members := func(rows []trace.StepRow) []causes.Member {
+		step = step[:0]
 		next := map[string]int{}
-		for k, r := range rows {
+		for _, r := range rows {
 			position := cmp.Or(r.Position, r.Worker)
 			m := causes.Member{
 				Machine: machines.of(cmp.Or(r.Machine, r.Worker)), Stage: stages.of(r.Group), Size: r.Size,
@@ -51,12 +52,29 @@ func Wait(s *trace.Steps) *Steps {
 				m.Replica = positions.of(position)
 			}
 			next[r.Group]++
-			step[k] = m
+			w.Sized = w.Sized || m.Size > 0
+			step = append(step, m)
 		}
-		w.Tasks += len(step)
-		l.Add(step)
+		return step
+	}
+	for i, rows := range s.Rows {
+		if len(rows) != whole {
+			w.Incomplete++
+			continue
+		}
+		w.Labels = append(w.Labels, s.Labels[i])
+		w.Tasks += whole
+		l.Add(members(rows))
 	}
 	w.Waiting, w.Machines, w.Stages, w.Positions = l.Waiting(), machines.all, stages.all, positions.all
+	if all, ok := w.Waiting.Together(); ok {
+		for _, rows := range s.Rows {
+			if len(rows) == whole {
+				all.Add(members(rows))
+			}
+		}
+		w.Together, w.TogetherError = all.Share()
+	}
 	return w
 }
 
