@@ -71,7 +71,7 @@ const (
 
 // turn looks once and acts once.
 func (c *coordinator) turn(ctx context.Context) error {
-	if time.Since(c.looked) > lookEvery {
+	if time.Since(c.looked) > lookEvery || len(c.read) == 0 {
 		if err := c.look(ctx); err != nil {
 			return err
 		}

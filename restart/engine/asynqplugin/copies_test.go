@@ -58,10 +58,8 @@ func TestPassesACopyOn(t *testing.T) {
 // The original ends. Its copy runs, and ignores its context: the row of the copy is gone at once all the same.
 func TestACopyEndsWithItsOriginal(t *testing.T) {
 	s := newStage(t)
-	for range 2 {
-		s.start(setup{options: asynqplugin.Options{Kinds: kinds}, runs: true}, s.handle)
-	}
-	p := s.start(setup{slots: 1, options: asynqplugin.Options{Kinds: kinds}}, s.handle)
+	s.start(setup{options: asynqplugin.Options{Kinds: kinds}, runs: true}, s.handle)
+	p := s.start(setup{options: asynqplugin.Options{Kinds: kinds}, runs: true}, s.handle)
 	s.enqueue("work", "a")
 	id := s.begins("a original")
 	made, err := p.Copy(t.Context(), "default", "a")
