@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/restart"
@@ -51,106 +52,169 @@ func lateSleep(seed uint64, speculativeCap float64) cluster.Result {
 	return sleepJob(seed, sweepReducers, rules.LATE{SpeculativeCap: speculativeCap})
 }
 
-// disks has the write speed of a VM in MB/s by the number of VMs on its host, and the scatter of this speed over VMs.
-type disks struct{ rate, scatter []float64 }
-
-// Tables 2 and 4. Where there are eight VMs on a host, the rate of seven stands in; the local hosts have 1, 2 or 4.
-var (
-	ec2 = disks{
-		[]float64{61.8, 56.5, 53.6, 46.4, 34.2, 25.4, 24.8, 24.8}, []float64{4.9, 10.0, 11.2, 11.9, 7.9, 2.5, 0.9, 0.9},
-	}
-	local = disks{[]float64{52.1, 20.9, 10.1}, []float64{13.7, 2.7, 1.1}}
+// The hosts of EC2. They are inputs of L10 to L13.
+const (
+	// hostDisk is the speed of the disks of a host together, in bytes per second. It is chosen so that a machine of k on
+	// a host has min(virtualDisk, hostDisk/k): 62, 62, 58, 44, 35, 29 and 25 MB/s. Table 2 has 61.8, 56.5, 53.6, 46.4,
+	// 34.2, 25.4 and 24.8.
+	hostDisk = 175e6
+	// virtualDisk is the most that one virtual machine gets: Table 2, one machine on a host.
+	virtualDisk = 62e6
+	// card is a network card of 1 Gbps, as was usual in 2008. The paper does not say.
+	card = 125e6
 )
 
-// The VMs' levels of load: Tables 3 and 5, §5.2.2 with about ten VMs at each level, and §5.2.3 with twice as many.
-var (
-	levelsOf243 = levels([]int{40, 20, 15, 10, 8, 4, 2})
-	levelsOf100 = levels([]int{14, 7, 4, 3, 2, 2, 2, 2})[:100]
-	levelsOf204 = levels([]int{26, 13, 8, 6, 5, 4, 4, 4})[:204]
-	levelsOf15  = []int{0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2}
-)
-
-// levels returns the load level of each VM, counted from 0. hosts has the numbers of hosts with 1, 2, ... VMs.
-func levels(hosts []int) []int {
-	var all []int
-	for i, n := range hosts {
-		for range n * (i + 1) {
-			all = append(all, i)
-		}
-	}
-	return all
+// hardware describes hosts by the number of virtual machines on them, counted from 0: their disks, and the scatter of
+// these as a share. machine is the most that one virtual machine gets of a disk.
+type hardware struct {
+	disk, scatter []float64
+	machine       float64
 }
 
-// stragglerLoad is the factor by which the background load makes a VM slower. The paper gives only its effect:
-// without speculation, Sort took 3.2 times as long as under LATE. L11 is calibrated to this figure.
-const stragglerLoad = 3.6
+// The scatter on EC2 is Table 2's standard deviation by its mean; for eight machines that for seven stands in. The local
+// hosts have 1, 2 or 4 machines. Their disks have Table 4's speed times the number of machines.
+var (
+	ec2 = hardware{
+		disk:    slices.Repeat([]float64{hostDisk}, 8),
+		scatter: []float64{4.9 / 61.8, 10 / 56.5, 11.2 / 53.6, 11.9 / 46.4, 7.9 / 34.2, 2.5 / 25.4, 0.9 / 24.8, 0.9 / 24.8},
+		machine: virtualDisk,
+	}
+	local = hardware{
+		disk:    []float64{52.1e6, 2 * 20.9e6, 0, 4 * 10.1e6},
+		scatter: []float64{13.7 / 52.1, 2.7 / 20.9, 0, 1.1 / 10.1},
+		machine: 52.1e6,
+	}
+)
 
-// work is the size of a job. The times are in seconds on a VM that is alone on its host.
+// The numbers of hosts with 1, 2, ... machines: Tables 3 and 5, §5.2.2 with about ten machines at each level, and §5.2.3
+// with twice as many. Packed are 100 machines on 13 hosts (§5.1.2).
+var (
+	hostsOf243 = []int{40, 20, 15, 10, 8, 4, 2}
+	hostsOf100 = []int{13, 7, 3, 3, 2, 2, 2, 2}
+	hostsOf204 = []int{23, 12, 8, 6, 5, 4, 4, 4}
+	hostsOf15  = []int{5, 3, 0, 1}
+	packed     = []int{0, 0, 0, 0, 0, 0, 4, 9}
+	isolated   = []int{100}
+)
+
+// backgroundWrites is the number of endless writes on a straggler. The paper's stragglers run four processes that write
+// and four that compute. It gives only their effect: without speculation, Sort took 3.2 times as long as under LATE. L11
+// is calibrated to this figure. A straggler's processor is shared with as many processes, and runs four tasks.
+const backgroundWrites = 4
+
+// work is the size of a job. The times are in seconds on a machine that is alone on its host and has two such tasks at
+// once: of a map, of the copying of a reduce, and of the rest of the reduce. compute is the part of a map's time in which
+// it uses no disk.
 type work struct {
-	maps, reduces                 int
-	mapTime, copyTime, reduceTime float64
+	maps, reduces                          int
+	mapTime, compute, copyTime, reduceTime float64
 }
 
-// work100GB is the job of §5.1.2. Its times are chosen so that the job takes the paper's 408 s with one VM on each
+// work100GB is the job of §5.1.2. Its times are chosen so that the job takes the paper's 408 s with one machine on each
 // host.
 var work100GB = work{maps: 1600, reduces: 180, mapTime: 17.2, copyTime: 103, reduceTime: 172}
 
-// sortOn243 runs §5.2.1: 30 GB, so two maps for each VM, and reduces in nine of ten slots.
+// sortOn243 runs §5.2.1: 30 GB, so two maps for each machine, and reduces in nine of ten slots.
 func sortOn243(seed uint64, policy restart.Policy) cluster.Result {
 	w := work{maps: 486, reduces: 437, mapTime: 30, copyTime: 30, reduceTime: 60}
-	return sortJob(seed, policy, ec2, levelsOf243, 0, w)
+	return hadoopJob(seed, policy, ec2, hostsOf243, 0, w)
 }
 
-// sortOn100 runs §5.2.2: 25 GB, so four maps for each VM.
+// sortOn100 runs §5.2.2: 25 GB, so four maps for each machine.
 func sortOn100(seed uint64, policy restart.Policy) cluster.Result {
 	w := work{maps: 400, reduces: 180, mapTime: 15, copyTime: 30, reduceTime: 60}
-	return sortJob(seed, policy, ec2, levelsOf100, 8, w)
+	return hadoopJob(seed, policy, ec2, hostsOf100, 8, w)
 }
 
-// grep and wordCount run §5.2.3: 43 and 21 GB on 204 VMs. The reduces of grep write half as much as Sort's, and the
-// reduces of wordCount nearly nothing.
+// grep and wordCount run §5.2.3: 43 and 21 GB on 204 machines. The reduces of grep write half as much as Sort's, and the
+// reduces of wordCount nearly nothing. A map of wordCount reads what a map of grep reads, and computes for the rest of
+// its time.
 func grep(seed uint64, policy restart.Policy) cluster.Result {
 	w := work{maps: 672, reduces: 367, mapTime: 30, copyTime: 15, reduceTime: 30}
-	return sortJob(seed, policy, ec2, levelsOf204, 8, w)
+	return hadoopJob(seed, policy, ec2, hostsOf204, 8, w)
 }
 
 func wordCount(mapTime float64) func(seed uint64, policy restart.Policy) cluster.Result {
 	return func(seed uint64, policy restart.Policy) cluster.Result {
-		w := work{maps: 328, reduces: 367, mapTime: mapTime, copyTime: 3, reduceTime: 6}
-		return sortJob(seed, policy, ec2, levelsOf204, 8, w)
+		w := work{maps: 328, reduces: 367, mapTime: mapTime, compute: mapTime - 15, copyTime: 3, reduceTime: 6}
+		return hadoopJob(seed, policy, ec2, hostsOf204, 8, w)
 	}
 }
 
-// localSort returns a function that runs §5.3.2: one map for each VM, with a number of stragglers.
+// localSort returns a function that runs §5.3.2: one map for each machine, with a number of stragglers.
 func localSort(stragglers int) func(seed uint64, policy restart.Policy) cluster.Result {
 	return func(seed uint64, policy restart.Policy) cluster.Result {
 		w := work{maps: 15, reduces: 27, mapTime: 30, copyTime: 30, reduceTime: 60}
-		return sortJob(seed, policy, local, levelsOf15, stragglers, w)
+		return hadoopJob(seed, policy, local, hostsOf15, stragglers, w)
 	}
 }
 
-func sortJob(seed uint64, policy restart.Policy, d disks, vms []int, stragglers int, w work) cluster.Result {
+// hadoopJob runs a job of maps and reduces on virtual machines. A map reads a block of two replicas, computes, and writes
+// as much as it has read to its disk, if it does not compute. A reduce copies from the memory of the machines that ran
+// the maps. Then it writes its output, and each byte goes to another host, too.
+func hadoopJob(seed uint64, policy restart.Policy, h hardware, hosts []int, stragglers int, w work) cluster.Result {
 	rng := rand.New(rand.NewPCG(seed, 52))
 	c := hadoopCluster(seed, policy)
-	for _, i := range rng.Perm(len(vms)) {
-		level := vms[i]
-		rate := max(d.rate[level]/4, d.rate[level]+d.scatter[level]*rng.NormFloat64())
-		m := cluster.Machine{Slots: [2]int{2, 2}, Speed: rate / d.rate[0]}
-		if len(c.Machines) < stragglers {
-			m.Speed /= stragglerLoad
-		}
-		c.Machines = append(c.Machines, m)
+	c.Hosts, c.Machines = virtualMachines(rng, h, hosts)
+	for _, i := range rng.Perm(len(c.Machines))[:stragglers] {
+		m := &c.Machines[i]
+		m.Background, m.Speed = backgroundWrites, 4.0/(4+backgroundWrites)
 	}
+	bytes := func(seconds float64) float64 { return seconds * h.machine / 2 } // two tasks share the disk
 	scatter := func(r *rand.Rand, _, _, _ int) float64 { return math.Max(0.5, 1+0.1*r.NormFloat64()) }
-	reducers := sameTasks(w.reduces, w.reduceTime)
-	for i := range reducers {
-		reducers[i].Bytes = w.copyTime
+	maps, reduces := make([]cluster.Task, w.maps), make([]cluster.Task, w.reduces)
+	for i := range maps {
+		maps[i] = cluster.Task{Replicas: replicas(rng, len(c.Machines), 2), Seconds: w.compute}
+		if w.compute > 0 {
+			maps[i].Bytes = bytes(w.mapTime - w.compute)
+		} else {
+			maps[i].Bytes, maps[i].Writes = bytes(w.mapTime)/2, bytes(w.mapTime)/2
+		}
+	}
+	for i := range reduces {
+		reduces[i] = cluster.Task{Bytes: bytes(w.copyTime), Writes: bytes(w.reduceTime) / 2}
 	}
 	c.Jobs = []cluster.Job{{Phases: []cluster.Phase{
-		{Tasks: sameTasks(w.maps, w.mapTime), Luck: scatter},
-		{Kind: cluster.Reduce, After: []int{0}, Begin: 0.05, Fetch: 1, ReadScore: 1.0 / 3, Tasks: reducers, Luck: scatter},
+		{Tasks: maps, Luck: scatter},
+		{
+			Kind: cluster.Reduce, After: []int{0}, Begin: 0.05, ReadScore: 1.0 / 3, Tasks: reduces, Luck: scatter, Mirrored: true,
+		},
 	}}}
 	return must(c)
+}
+
+// virtualMachines returns hosts with 1, 2, ... machines. Their disks scatter. The most that a machine gets scatters as the
+// disk of a machine that is alone.
+func virtualMachines(rng *rand.Rand, h hardware, hosts []int) (list []cluster.Host, machines []cluster.Machine) {
+	drawn := func(mean, scatter float64) float64 { return mean * max(0.25, 1+scatter*rng.NormFloat64()) }
+	for level, n := range hosts {
+		for range n {
+			for range level + 1 {
+				machines = append(machines, cluster.Machine{
+					Slots: [2]int{2, 2}, Host: len(list), DiskRate: drawn(h.machine, h.scatter[0]),
+				})
+			}
+			disk := h.disk[level]
+			if level > 0 {
+				disk = drawn(disk, h.scatter[level])
+			}
+			list = append(list, cluster.Host{Disk: disk, Card: card})
+		}
+	}
+	return list, machines
+}
+
+// writeRate returns the speed in MB/s at which one of k virtual machines writes 5000 MB on a host of EC2, as in §5.1.1.
+func writeRate(k int) float64 {
+	const written = 5000e6
+	c := cluster.Config{
+		Hosts: []cluster.Host{{Disk: hostDisk, Card: card}},
+		Jobs:  []cluster.Job{{Phases: []cluster.Phase{{Tasks: slices.Repeat([]cluster.Task{{Writes: written}}, k)}}}},
+	}
+	for range k {
+		c.Machines = append(c.Machines, cluster.Machine{Slots: [2]int{1}, DiskRate: virtualDisk})
+	}
+	return written / 1e6 / must(c).End.Seconds()
 }
 
 // hadoopCluster assigns work as Hadoop did then. Each machine asks for work every three seconds, reports the progress

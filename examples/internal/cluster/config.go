@@ -21,6 +21,9 @@ type Config struct {
 	Machines []Machine
 	// Racks are the racks of the machines. Nil: one rack, with an infinitely fast network.
 	Racks []Rack
+	// Hosts are the physical hosts of the machines. All reads, writes and transfers are flows that share their disks and
+	// cards then. Nil: disks and cards are not simulated.
+	Hosts []Host
 	Jobs  []Job
 	// Seed is the seed of all random numbers.
 	Seed uint64
@@ -130,6 +133,11 @@ func (k Kind) String() string {
 type Machine struct {
 	Rack  int
 	Slots [kinds]int
+	// Host is the index of its host. DiskRate is the largest part of the disk of its host that it gets, in bytes per
+	// second; 0: no limit. Background is the number of endless writes that share its disk. All need Config.Hosts.
+	Host       int
+	DiskRate   float64
+	Background int
 	// Speed is a factor on the speed of all work; 0 is used as 1.
 	Speed float64
 	// Slow lists the times in which the machine is slower, in order.
@@ -179,9 +187,11 @@ type Phase struct {
 	// Fetch is the speed at which a task reads the output of the phases After, if the links of the network are not
 	// simulated, in bytes per second; 0: infinitely fast.
 	Fetch float64
-	// Luck draws a factor on the computing time of an attempt. wave is 0 for attempts that start as soon as the phase
+	// Luck draws a factor on the computing time of an attempt, and on the bytes that it writes. wave is 0 for attempts that start as soon as the phase
 	// can begin, and 1 for others. Nil: 1.
 	Luck func(r *rand.Rand, task, machine, wave int) float64
+	// Mirrored sends what the tasks write to another host at the same time, as a file system with two replicas does.
+	Mirrored bool
 	// Keys are the values that the tasks reduce; nil: none. With Keys, the work and the input of each task are
 	// decided when the phase begins.
 	Keys *Keys
@@ -197,6 +207,8 @@ type Task struct {
 	// Bytes is the size of the input: blocks on the machines Replicas, or, if the phase reads other phases, the
 	// task's part of their outputs.
 	Bytes float64
+	// Writes is the number of bytes that the task writes after it has computed. It takes time only with Config.Hosts.
+	Writes float64
 	// Replicas are the machines that have the block of the task. Nil: the block is equally near to all machines.
 	Replicas []int32
 	// Work is the size of the task as the host knows it; 0: unknown.

@@ -57,7 +57,7 @@ func (s *sim) schedule(at int32) {
 	switch {
 	case c.stage == starts:
 		s.queue.Push(c.begun+s.c.Lag, copyMoves, at, c.turn)
-	case c.stage == reads && c.flows > 0:
+	case c.flows > 0:
 		limit := s.flowLimit(c.machine, c.flows)
 		for f := c.flow; f != none; f = s.net.flows[f].next {
 			s.net.limit(f, limit)
@@ -94,14 +94,20 @@ func (s *sim) moves(at int32) {
 		}
 		s.haveRead(at)
 	case works:
-		if c.ahead {
-			s.ahead().ended(s, at)
-			return
+		if !s.write(at) {
+			s.finished(at)
 		}
-		if c.kept {
-			s.assigner.ended(s, at, assign.Finished)
-			return
-		}
+	}
+}
+
+// finished handles an attempt that has done all its work.
+func (s *sim) finished(at int32) {
+	switch c := &s.copies[at]; {
+	case c.ahead:
+		s.ahead().ended(s, at)
+	case c.kept:
+		s.assigner.ended(s, at, assign.Finished)
+	default:
 		s.succeed(at)
 	}
 }

@@ -24,7 +24,7 @@ func checkFlows(s *sim) error {
 	for f := range s.net.flows {
 		if flow := &s.net.flows[f]; flow.live {
 			live++
-			if c := &s.copies[flow.copy]; !c.live || c.stage != reads {
+			if c := &s.copies[flow.copy]; !c.live || c.stage != reads && c.stage != writes {
 				return fmt.Errorf("flow %d goes on for copy %d, which is live %v at stage %d", f, flow.copy, c.live, c.stage)
 			}
 		}
@@ -42,7 +42,7 @@ func checkFlows(s *sim) error {
 		if n != c.flows {
 			return fmt.Errorf("copy %d lists %d flows and counts %d", at, n, c.flows)
 		}
-		if listed += int(n); n > 0 && (!c.live || c.stage != reads) {
+		if listed += int(n); n > 0 && (!c.live || c.stage != reads && c.stage != writes) {
 			return fmt.Errorf("copy %d has %d flows, is live %v at stage %d", at, n, c.live, c.stage)
 		}
 	}

@@ -60,18 +60,24 @@ func (s *sim) price(at int32, facts *Phase) {
 	} else if len(p.inputs) > 0 && s.c.Remote > 0 && len(s.c.Racks) > 1 {
 		c.reading = task.Bytes / s.c.Remote
 	}
-	c.working = task.Seconds
+	c.working, c.output = task.Seconds, task.Writes
 	if facts.Luck != nil {
 		wave := 1
 		if s.now == p.opened && t.drawn == 0 {
 			wave = 0
 		}
 		rng := s.draws.For(1, uint64(c.task), uint64(t.drawn))
-		c.working *= facts.Luck(rng, int(c.task-p.first), int(c.machine), wave)
+		luck := facts.Luck(rng, int(c.task-p.first), int(c.machine), wave)
+		c.working *= luck
+		c.output *= luck
 	}
 	t.drawn++
+	if len(s.c.Hosts) > 0 {
+		usual := s.usualRate(c.machine)
+		c.reading, c.writing = task.Bytes/usual, c.output/usual
+	}
 	if c.share = facts.ReadScore; c.share == 0 {
-		if all := c.reading + c.working; all > 0 {
+		if all := c.reading + c.working + c.writing; all > 0 {
 			c.share = c.reading / all
 		}
 	}

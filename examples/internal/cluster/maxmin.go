@@ -1,13 +1,16 @@
 package cluster
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // settle computes the rates again and returns the flows with a changed rate. The slice is valid until the next call.
 // It takes O(rounds * (flows + links)) of the part of the network that has changed.
 func (n *network) settle(now int64) []int32 {
 	n.moved = n.moved[:0]
 	for _, place := range n.news {
-		if f := &n.flows[place]; f.live && f.up == noLink {
+		if f := &n.flows[place]; f.live && f.n == 0 {
 			n.give(now, place, f.limit)
 		}
 	}
@@ -54,10 +57,10 @@ func (n *network) connect() {
 			}
 			f.seen = true
 			n.component = append(n.component, place)
-			for _, other := range [2]int32{f.up, f.down} {
-				if !n.links[other].seen {
-					n.links[other].seen = true
-					n.queue = append(n.queue, other)
+			for _, u := range f.on[:f.n] {
+				if other := &n.links[u.link]; !other.seen {
+					other.seen = true
+					n.queue = append(n.queue, u.link)
 				}
 			}
 		}
@@ -74,8 +77,10 @@ func (n *network) fill(now int64) {
 	}
 	open := append(n.open[:0], n.component...)
 	for _, place := range open {
-		n.links[n.flows[place].up].open++
-		n.links[n.flows[place].down].open++
+		f := &n.flows[place]
+		for _, u := range f.on[:f.n] {
+			n.links[u.link].open++
+		}
 	}
 	for len(open) > 0 {
 		level := math.Inf(1)
@@ -90,11 +95,16 @@ func (n *network) fill(now int64) {
 				l := &n.links[at]
 				l.full = l.open > 0 && l.tight() && l.left/float64(l.open) <= level*(1+1e-12)
 			}
-			rest = n.fix(now, open, func(f *flow) bool { return n.links[f.up].full || n.links[f.down].full }, level)
+			rest = n.fix(now, open, n.held, level)
 		}
 		open = rest
 	}
 	n.open = open
+}
+
+// held reports whether a flow uses a link that is full at the present level.
+func (n *network) held(f *flow) bool {
+	return slices.ContainsFunc(f.on[:f.n], func(u use) bool { return n.links[u.link].full })
 }
 
 // fix sets the rates of the flows for which holds is true, to at most level, and returns the others, in place.
@@ -107,8 +117,8 @@ func (n *network) fix(now int64, open []int32, holds func(*flow) bool, level flo
 			continue
 		}
 		rate := min(level, f.limit)
-		for _, at := range [2]int32{f.up, f.down} {
-			l := &n.links[at]
+		for _, u := range f.on[:f.n] {
+			l := &n.links[u.link]
 			l.left = max(0, l.left-rate)
 			l.open--
 		}

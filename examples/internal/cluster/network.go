@@ -2,10 +2,9 @@ package cluster
 
 import "math"
 
-// network carries flows between racks. Flows share links max-min fairly, as a fluid: a flow can get more only if a
-// flow that has no more loses some. A flow uses the uplink of its source rack and the downlink of its destination
-// rack, and no link within a rack. It is never faster than its own limit, which comes from the disk and the network
-// card of the reader.
+// network carries flows over links. A link is the uplink or the downlink of a rack, the disk or a direction of the
+// network card of a host, or a machine's part of its host's disk. Flows share links max-min fairly, as a fluid: a flow
+// can get more only if a flow that has no more loses some. It is never faster than its own limit.
 //
 // Only links that could be full matter for the rates. So a change is computed only for the flows that such links
 // connect. An idle part of a large cluster takes no time.
@@ -21,7 +20,8 @@ type network struct {
 	component []int32 // flows
 	open      []int32 // flows of the component without a rate
 	moved     []int32 // flows whose rate has changed
-	bytes     float64 // carried over links so far; a flow is counted when it ends or stops
+	racks     int     // number of racks, whose links are the first 2*racks links
+	bytes     float64 // carried between racks so far; a flow is counted when it ends or stops
 }
 
 type link struct {
@@ -36,30 +36,49 @@ type link struct {
 }
 
 type flow struct {
-	up, down     int32 // its links; noLink within a rack
-	atUp, atDown int32 // its places in the lists of the links
-	copy, next   int32 // the attempt that reads, and the next of its flows
-	life         uint32
-	limit        float64 // bytes per second
-	left         float64 // bytes that are left to carry
-	total        float64
-	rate         float64
-	since        int64 // when left was last updated
-	seen         bool  // scratch
-	live         bool
+	on         [mostLinks]use // its links, of which the first n are used
+	n          int8
+	racks      bool  // it goes from one rack to another
+	copy, next int32 // the attempt that reads or writes, and the next of its flows
+	life       uint32
+	limit      float64 // bytes per second
+	left       float64 // bytes that are left to carry
+	total      float64
+	rate       float64
+	since      int64 // when left was last updated
+	seen       bool  // scratch
+	live       bool
 }
 
-const noLink = -1
+// use is a link of a flow, and the place of the flow in the list of the link.
+type use struct{ link, at int32 }
+
+// mostLinks is the largest number of links of a flow: disk, host's disk and card of the source, uplink, downlink, card,
+// host's disk and disk of the destination.
+const mostLinks = 8
 
 // tight reports whether the link could be full. It has a margin, because sums of floating-point numbers are not
 // exact.
 func (l *link) tight() bool { return l.wanted > l.capacity*(1-1e-9) }
 
-// newNetwork returns the network of the racks. Without racks it has no links.
-func newNetwork(racks []Rack) *network {
-	n := &network{}
-	for _, r := range racks {
-		n.links = append(n.links, link{capacity: capacity(r.Up)}, link{capacity: capacity(r.Down)})
+// newNetwork returns the network of the racks, hosts and machines. The links of hosts and machines are there only if
+// there are hosts.
+func newNetwork(c *Config) *network {
+	n := &network{racks: len(c.Racks)}
+	add := func(bytes float64) { n.links = append(n.links, link{capacity: capacity(bytes)}) }
+	for _, r := range c.Racks {
+		add(r.Up)
+		add(r.Down)
+	}
+	for _, h := range c.Hosts {
+		add(h.Disk)
+		add(h.Card) // out
+		add(h.Card) // in
+	}
+	if len(c.Hosts) > 0 {
+		for _, m := range c.Machines {
+			add(m.DiskRate)
+		}
 	}
 	return n
 }
@@ -72,8 +91,8 @@ func capacity(bytes float64) float64 {
 	return bytes
 }
 
-// start adds a flow. Its rate is 0 until the next settle.
-func (n *network) start(now int64, from, to int32, bytes, limit float64, reader int32) int32 {
+// start adds a flow over links. Its rate is 0 until the next settle.
+func (n *network) start(now int64, links []int32, bytes, limit float64, reader int32) int32 {
 	place := int32(len(n.flows))
 	if last := len(n.free) - 1; last >= 0 {
 		place = n.free[last]
@@ -82,23 +101,20 @@ func (n *network) start(now int64, from, to int32, bytes, limit float64, reader 
 		n.flows = append(n.flows, flow{})
 	}
 	f := &n.flows[place]
-	*f = flow{up: noLink, down: noLink, copy: reader, life: f.life + 1, limit: limit, left: bytes, total: bytes,
-		since: now, live: true}
-	if from != to && len(n.links) > 0 {
-		f.up, f.down = 2*from, 2*to+1
-		f.atUp, f.atDown = n.join(f.up, place), n.join(f.down, place)
-	} else {
+	*f = flow{copy: reader, life: f.life + 1, limit: limit, left: bytes, total: bytes, since: now, live: true}
+	for _, at := range links {
+		l := &n.links[at]
+		f.limit = min(f.limit, l.capacity)
+		f.on[f.n] = use{at, int32(len(l.flows))}
+		f.n++
+		f.racks = f.racks || int(at) < 2*n.racks
+		l.flows = append(l.flows, place)
+		n.touch(at)
+	}
+	if f.n == 0 {
 		n.news = append(n.news, place)
 	}
 	return place
-}
-
-// join adds a flow to a link, and returns its place there.
-func (n *network) join(at, place int32) int32 {
-	l := &n.links[at]
-	l.flows = append(l.flows, place)
-	n.touch(at)
-	return int32(len(l.flows) - 1)
 }
 
 func (n *network) touch(at int32) {
@@ -112,41 +128,53 @@ func (n *network) touch(at int32) {
 func (n *network) stop(now int64, place int32) {
 	f := &n.flows[place]
 	n.advance(now, f)
-	if f.up != noLink {
+	if f.racks {
 		n.bytes += f.total - f.left
-		n.leave(f.up, f.atUp)
-		n.leave(f.down, f.atDown)
+	}
+	for _, u := range f.on[:f.n] {
+		n.leave(u)
 	}
 	f.live = false
 	f.life++
 	n.free = append(n.free, place)
 }
 
-func (n *network) leave(at, place int32) {
-	l := &n.links[at]
+func (n *network) leave(u use) {
+	l := &n.links[u.link]
 	last := len(l.flows) - 1
 	moved := l.flows[last]
-	l.flows[place] = moved
+	l.flows[u.at] = moved
 	l.flows = l.flows[:last]
-	if m := &n.flows[moved]; m.up == at {
-		m.atUp = place
-	} else {
-		m.atDown = place
+	m := &n.flows[moved]
+	for i := range m.on[:m.n] {
+		if m.on[i].link == u.link {
+			m.on[i].at = u.at
+		}
 	}
-	n.touch(at)
+	n.touch(u.link)
 }
 
 // limit changes the limit of a flow, after its reader's machine has changed its speed.
 func (n *network) limit(place int32, limit float64) {
 	f := &n.flows[place]
-	if f.up == noLink {
-		f.limit = limit
-		n.news = append(n.news, place)
-		return
-	}
 	f.limit = limit
-	n.touch(f.up)
-	n.touch(f.down)
+	if f.n == 0 {
+		n.news = append(n.news, place)
+	}
+	for _, u := range f.on[:f.n] {
+		f.limit = min(f.limit, n.links[u.link].capacity)
+		n.touch(u.link)
+	}
+}
+
+// least sets the bytes that a flow over links has still to carry to a number, if they are fewer.
+func (n *network) least(now int64, place int32, bytes float64) {
+	f := &n.flows[place]
+	n.advance(now, f)
+	if f.left < bytes {
+		f.left, f.rate = bytes, 0
+		n.touch(f.on[0].link)
+	}
 }
 
 // advance updates the bytes that a flow has still to carry.

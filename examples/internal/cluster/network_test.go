@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,9 +13,9 @@ import (
 )
 
 // exactShares is max-min fairness by its definition, in rationals and over all flows at once: raise all, stop those
-// that are held back, go on with the others.
-func exactShares(racks []Rack, flows []flow) []*big.Rat {
-	rates := make([]*big.Rat, len(flows))
+// that are held back, go on with the others. uses has the links of each flow.
+func exactShares(capacities, limits []float64, uses [][]int32) []*big.Rat {
+	rates := make([]*big.Rat, len(uses))
 	for {
 		var level *big.Rat
 		lower := func(r *big.Rat) {
@@ -22,86 +23,95 @@ func exactShares(racks []Rack, flows []flow) []*big.Rat {
 				level = r
 			}
 		}
-		held := make([]func(l *big.Rat) bool, len(flows))
-		room := func(i int32, capacity float64) *big.Rat { // what each open flow of link i could have
-			left, open := new(big.Rat).SetFloat64(capacity), int64(0)
-			for k, f := range flows {
-				if f.up == i || f.down == i {
-					if rates[k] == nil {
-						open++
-					} else {
-						left.Sub(left, rates[k])
-					}
+		rooms := map[int32]*big.Rat{} // what each open flow of a link could have
+		for i, c := range capacities {
+			left, open := new(big.Rat).SetFloat64(c), int64(0)
+			for k := range uses {
+				switch {
+				case !slices.Contains(uses[k], int32(i)):
+				case rates[k] == nil:
+					open++
+				default:
+					left.Sub(left, rates[k])
 				}
 			}
-			if open == 0 {
-				return nil
-			}
-			return left.Quo(left, new(big.Rat).SetInt64(open))
-		}
-		rooms := map[int32]*big.Rat{}
-		for r, rack := range racks {
-			for i, c := range [2]float64{rack.Up, rack.Down} {
-				if got := room(int32(2*r+i), c); got != nil {
-					rooms[int32(2*r+i)] = got
-					lower(got)
-				}
+			if open > 0 {
+				rooms[int32(i)] = left.Quo(left, new(big.Rat).SetInt64(open))
+				lower(rooms[int32(i)])
 			}
 		}
-		for k, f := range flows {
+		for k := range uses {
 			if rates[k] == nil {
-				limit := new(big.Rat).SetFloat64(f.limit)
-				lower(limit)
-				held[k] = func(l *big.Rat) bool {
-					return limit.Cmp(l) <= 0 || rooms[f.up].Cmp(l) <= 0 || rooms[f.down].Cmp(l) <= 0
-				}
+				lower(new(big.Rat).SetFloat64(limits[k]))
 			}
 		}
-		if level == nil {
+		if level == nil || !slices.Contains(rates, nil) {
 			return rates
 		}
-		for k := range flows {
-			if rates[k] == nil && held[k](level) {
+		held := make([]bool, len(uses))
+		for k := range uses {
+			held[k] = rates[k] == nil && (new(big.Rat).SetFloat64(limits[k]).Cmp(level) <= 0 ||
+				slices.ContainsFunc(uses[k], func(l int32) bool { return rooms[l].Cmp(level) <= 0 }))
+		}
+		for k := range uses {
+			if held[k] {
 				rates[k] = level
 			}
 		}
 	}
 }
 
+// linked makes a network of links.
+func linked(capacities []float64) *network {
+	n := &network{racks: len(capacities)}
+	for _, c := range capacities {
+		n.links = append(n.links, link{capacity: c})
+	}
+	return n
+}
+
+// anyLinks draws up to most different links of n.
+func anyLinks(rng *rand.Rand, n, most int) []int32 {
+	var links []int32
+	for _, i := range rng.Perm(n)[:1+rng.IntN(min(n, most))] {
+		links = append(links, int32(i))
+	}
+	return links
+}
+
 func TestFlowsShareAsAnExactSolverSays(t *testing.T) {
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		racks := make([]Rack, 2+rng.IntN(6))
-		for i := range racks {
-			racks[i] = Rack{Up: float64(1 + rng.IntN(40)), Down: float64(1 + rng.IntN(40))}
+		capacities := make([]float64, 2+rng.IntN(12))
+		for i := range capacities {
+			capacities[i] = float64(1 + rng.IntN(40))
 		}
-		n := newNetwork(racks)
+		n := linked(capacities)
 		var live []int32
+		var limits []float64
+		var uses [][]int32
 		for step := range 80 {
 			switch kind := rng.IntN(6); {
 			case kind < 3 || len(live) == 0:
-				from := rng.IntN(len(racks))
-				to := (from + 1 + rng.IntN(len(racks)-1)) % len(racks)
-				live = append(live, n.start(int64(step), int32(from), int32(to), 1e18, float64(1+rng.IntN(30)), 0))
+				links, limit := anyLinks(rng, len(capacities), mostLinks), float64(1+rng.IntN(30))
+				live = append(live, n.start(int64(step), links, 1e18, limit, 0))
+				limits, uses = append(limits, limit), append(uses, links)
 			case kind < 4:
-				n.limit(live[rng.IntN(len(live))], float64(1+rng.IntN(30)))
+				i := rng.IntN(len(live))
+				limits[i] = float64(1 + rng.IntN(30))
+				n.limit(live[i], limits[i])
 			default:
 				i := rng.IntN(len(live))
 				n.stop(int64(step), live[i])
-				live[i] = live[len(live)-1]
-				live = live[:len(live)-1]
+				live, limits, uses = slices.Delete(live, i, i+1), slices.Delete(limits, i, i+1), slices.Delete(uses, i, i+1)
 			}
 			if rng.IntN(3) == 0 {
 				continue // several changes at one instant
 			}
 			n.settle(int64(step))
-			flows := make([]flow, len(live))
-			for i, place := range live {
-				flows[i] = n.flows[place]
-			}
-			for i, want := range exactShares(racks, flows) {
+			for i, want := range exactShares(capacities, limits, uses) {
 				w, _ := want.Float64()
-				require.InDelta(t, w, flows[i].rate, 1e-9*w, "seed %d step %d flow %d", seed, step, i)
+				require.InDelta(t, w, n.flows[live[i]].rate, 1e-9*w, "seed %d step %d flow %d", seed, step, i)
 			}
 		}
 	}
@@ -109,46 +119,41 @@ func TestFlowsShareAsAnExactSolverSays(t *testing.T) {
 
 func TestNoFlowIsHeldBackWithoutCause(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	racks := make([]Rack, 30)
-	for i := range racks {
-		racks[i] = Rack{Up: 100 * rng.Float64(), Down: 100 * rng.Float64()}
+	capacities := make([]float64, 60)
+	for i := range capacities {
+		capacities[i] = 100 * rng.Float64()
 	}
-	n := newNetwork(racks)
+	n := linked(capacities)
 	for range 2000 {
-		from, to := rng.IntN(30), rng.IntN(30)
-		n.start(0, int32(from), int32(to), 1, 10*rng.Float64(), 0)
+		n.start(0, anyLinks(rng, 60, 2), 1, 10*rng.Float64(), 0)
 		n.settle(0)
 	}
 	used := make([]float64, len(n.links))
 	most := make([]float64, len(n.links))
 	for _, f := range n.flows {
-		if f.up != noLink {
-			for _, at := range [2]int32{f.up, f.down} {
-				used[at] += f.rate
-				most[at] = max(most[at], f.rate)
-			}
+		for _, u := range f.on[:f.n] {
+			used[u.link] += f.rate
+			most[u.link] = max(most[u.link], f.rate)
 		}
 	}
 	for at, l := range n.links {
 		assert.LessOrEqual(t, used[at], l.capacity*(1+1e-9), "link %d carries no more than it can", at)
 	}
 	for i, f := range n.flows {
-		if f.up == noLink {
-			assert.Equal(t, f.limit, f.rate)
-			continue
-		}
-		full := func(at int32) bool {
-			return used[at] >= n.links[at].capacity*(1-1e-9) && f.rate >= most[at]*(1-1e-9)
-		}
-		assert.True(t, f.rate >= f.limit*(1-1e-12) || full(f.up) || full(f.down),
-			"flow %d is at its limit, or the largest on a full link", i)
+		full := slices.ContainsFunc(f.on[:f.n], func(u use) bool {
+			return used[u.link] >= n.links[u.link].capacity*(1-1e-9) && f.rate >= most[u.link]*(1-1e-9)
+		})
+		assert.True(t, f.rate >= f.limit*(1-1e-12) || full, "flow %d is at its limit, or the largest on a full link", i)
 	}
+	alone := n.start(0, nil, 1, 7, 0)
+	n.settle(0)
+	assert.Equal(t, 7.0, n.flows[alone].rate, "a flow without links has its limit")
 }
 
 func TestFlowEndsWhenItsBytesAreThrough(t *testing.T) {
-	n := newNetwork([]Rack{{Up: 10, Down: 10}, {Up: 10, Down: 10}})
-	a := n.start(0, 0, 1, 100, math.Inf(1), 0)
-	b := n.start(0, 0, 1, 20, math.Inf(1), 0)
+	n := linked([]float64{10, 10})
+	a := n.start(0, []int32{0, 1}, 100, math.Inf(1), 0)
+	b := n.start(0, []int32{0, 1}, 20, math.Inf(1), 0)
 	require.Len(t, n.settle(0), 2)
 	at, ok := n.flows[b].ends()
 	require.True(t, ok)
@@ -161,18 +166,29 @@ func TestFlowEndsWhenItsBytesAreThrough(t *testing.T) {
 	assert.InDelta(t, 120, n.bytes, 1e-6)
 }
 
+// A flow that has less left than least gets more, and a new end.
+func TestLeastBytesThatAFlowHasLeft(t *testing.T) {
+	n := linked([]float64{10})
+	a := n.start(0, []int32{0}, 100, math.Inf(1), 0)
+	n.settle(0)
+	n.least(5e9, a, 40)
+	assert.Empty(t, n.settle(5e9), "50 bytes are left")
+	n.least(9e9, a, 40)
+	require.Equal(t, []int32{a}, n.settle(9e9))
+	at, _ := n.flows[a].ends()
+	assert.EqualValues(t, 13e9, at)
+}
+
 func BenchmarkNetwork(b *testing.B) {
 	for _, racks := range []int{4, 25, 250} {
 		b.Run(fmt.Sprintf("racks=%d/flows=1000", racks), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 1))
-			n := newNetwork(make([]Rack, racks))
-			for i := range n.links {
-				n.links[i].capacity = 1000 * 10 / float64(racks)
-			}
+			n := linked(slices.Repeat([]float64{1000 * 10 / float64(racks)}, 2*racks))
 			var live []int32
 			start := func() int32 {
 				from := rng.IntN(racks)
-				return n.start(0, int32(from), int32((from+1+rng.IntN(racks-1))%racks), 1e18, 20*rng.Float64(), 0)
+				links := []int32{uplink(int32(from)), downlink(int32((from + 1 + rng.IntN(racks-1)) % racks))}
+				return n.start(0, links, 1e18, 20*rng.Float64(), 0)
 			}
 			for range 1000 {
 				live = append(live, start())

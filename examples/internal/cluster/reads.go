@@ -15,12 +15,15 @@ func (s *sim) beginReading(at int32) {
 	case facts.Bytes == 0:
 		c.stage = reads
 		s.haveRead(at)
+	case len(s.c.Hosts) > 0 && len(p.inputs) == 0:
+		s.readBlock(at, facts)
+	case len(s.c.Hosts) > 0 && (p.missing > 0 || len(s.c.Racks) < 2):
+		s.fetch(at, facts.Bytes)
 	case len(p.inputs) > 0 && p.from != nil && len(s.c.Racks) > 1 && p.missing == 0:
 		s.shuffle(at, p.from, facts.Bytes)
 	case len(p.inputs) == 0 && c.level == 2 && len(s.c.Racks) > 1 && s.c.Remote > 0:
 		from := int32(s.c.Machines[facts.Replicas[int(c.task)%len(facts.Replicas)]].Rack)
-		c.stage, c.since, c.flows, c.flow = reads, s.now, 1, none
-		s.startFlow(at, from, facts.Bytes)
+		s.transfer(at, reads, s.between(from, c.machine), facts.Bytes)
 	default:
 		s.enter(at, reads, c.reading)
 	}
@@ -30,24 +33,38 @@ func (s *sim) beginReading(at int32) {
 func (s *sim) shuffle(at int32, from []float64, bytes float64) {
 	c := &s.copies[at]
 	c.stage, c.since, c.opened, c.flows, c.flow = reads, s.now, s.now, 0, none
+	n := int32(0)
 	for _, share := range from {
 		if share > 0 {
-			c.flows++
+			n++
 		}
 	}
 	for rack, share := range from {
 		if share > 0 {
-			s.startFlow(at, int32(rack), bytes*share)
+			links := s.between(int32(rack), c.machine)
+			if len(s.c.Hosts) > 0 {
+				links = append(s.disk(links, c.machine), s.hostLink(c.machine, cardIn))
+			}
+			s.startFlow(at, links, bytes*share, n)
 		}
 	}
 }
 
-func (s *sim) startFlow(at, from int32, bytes float64) {
+// between returns the links from a rack to a machine: none within the rack.
+func (s *sim) between(rack, machine int32) []int32 {
+	if to := s.machines[machine].rack; rack != to {
+		return []int32{uplink(rack), downlink(to)}
+	}
+	return nil
+}
+
+// startFlow starts one of n flows of an attempt.
+func (s *sim) startFlow(at int32, links []int32, bytes float64, n int32) {
 	c := &s.copies[at]
-	limit := s.flowLimit(c.machine, c.flows)
-	f := s.net.start(int64(s.now), from, s.machines[c.machine].rack, bytes, limit, at)
+	f := s.net.start(int64(s.now), links, bytes, s.flowLimit(c.machine, n), at)
 	s.net.flows[f].next = c.flow
 	c.flow = f
+	c.flows++
 }
 
 // flowLimit returns the largest rate of each of n flows into a machine.
@@ -75,6 +92,10 @@ func (s *sim) flowEnded(f int32) {
 	s.net.stop(int64(s.now), f)
 	if c.flows--; c.flows > 0 {
 		s.schedule(at)
+		return
+	}
+	if c.stage == writes {
+		s.finished(at)
 		return
 	}
 	s.links.hasRead(s, at)
@@ -122,13 +143,20 @@ func (s *sim) shareRead(at int32) float64 {
 		}
 		return share
 	}
+	p := &s.phases[c.phase]
+	there := 1 - float64(p.missing)/float64(max(1, s.inputTasks(p)))
+	return min(max(1-s.leftOf(c)/s.taskFacts(c.task).Bytes, 0), there)
+}
+
+// leftOf returns the bytes that the flows of an attempt have still to carry.
+func (s *sim) leftOf(c *copyOf) float64 {
 	left := 0.0
 	for f := c.flow; f != none; f = s.net.flows[f].next {
 		flow := &s.net.flows[f]
 		s.net.advance(int64(s.now), flow)
 		left += flow.left
 	}
-	return min(max(1-left/s.taskFacts(c.task).Bytes, 0), 1)
+	return left
 }
 
 func (s *sim) inputTasks(p *phase) int {
@@ -164,10 +192,20 @@ func (s *sim) inputEnded(id, input int32) {
 // input.
 func (s *sim) readAgain(id int32) {
 	for at := s.tasks[id].first; at != none; at = s.copies[at].sibling {
-		if c := &s.copies[at]; c.stage == starves {
-			s.enter(at, reads, c.reading)
+		if s.copies[at].stage == starves {
+			s.readOn(at, 1)
 		}
 	}
+}
+
+// readOn lets an attempt read a share of its input that was missing.
+func (s *sim) readOn(at int32, share float64) {
+	c := &s.copies[at]
+	if len(s.c.Hosts) > 0 {
+		s.fetch(at, s.taskFacts(c.task).Bytes*share)
+		return
+	}
+	s.enter(at, reads, c.reading*share)
 }
 
 // eachReader calls f with each task of a phase that reads the given task.
@@ -215,7 +253,9 @@ func (s *sim) feed(p *phase) {
 			c := &s.copies[at]
 			switch {
 			case c.stage == starves:
-				s.enter(at, reads, c.reading/n)
+				s.readOn(at, 1/n)
+			case c.stage == reads && c.flows == 1 && len(s.c.Hosts) > 0:
+				s.net.least(int64(s.now), c.flow, s.taskFacts(t).Bytes/n)
 			case c.stage == reads && c.flows == 0 && c.amount == c.reading:
 				s.advance(c, s.machines[c.machine].rate)
 				c.done = min(c.done, c.amount*(1-1/n))

@@ -16,7 +16,9 @@ func (s *sim) score(at int32) float64 {
 	case reads, awaits:
 		return share * s.shareRead(at)
 	case works:
-		return share + (1-share)*c.done/max(c.amount, 1e-12)
+		return share + (1-share)*c.done/max(c.amount+c.writing, 1e-12)
+	case writes:
+		return share + (1-share)*(1-c.writing/(c.working+c.writing)*s.leftOf(c)/c.output)
 	}
 	if c.stage == starves {
 		p := &s.phases[c.phase]

@@ -61,7 +61,7 @@ func newSim(c *Config) (*sim, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	s := &sim{c: c, today: epoch, draws: des.NewDraws(c.Seed), net: newNetwork(c.Racks), left: len(c.Jobs)}
+	s := &sim{c: c, today: epoch, draws: des.NewDraws(c.Seed), net: newNetwork(c), left: len(c.Jobs)}
 	s.setMachines()
 	s.setJobs()
 	if err := s.setAdapters(); err != nil {
@@ -104,6 +104,7 @@ func (s *sim) setMachines() {
 			s.queue.Push(at, outputLost, int32(i), 0)
 		}
 		s.spread(int32(i))
+		s.load(int32(i))
 	}
 }
 

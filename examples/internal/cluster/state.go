@@ -175,6 +175,7 @@ const (
 	starves              // the attempt has read all input that is there
 	queues               // the attempt waits for the gate
 	works                // the attempt computes
+	writes               // the attempt writes
 )
 
 type copyOf struct {
@@ -198,6 +199,8 @@ type copyOf struct {
 	begun          time.Duration // when it started
 	reading        float64       // seconds of the read stage, at speed 1
 	working        float64       // seconds of the work stage
+	output         float64       // bytes of the write stage
+	writing        float64       // seconds of the write stage, if nothing else uses the disk
 	worked         time.Duration // when it began to compute
 	opened         time.Duration // when its first flow began
 	kept           bool          // its task has ended, and it runs on for a reader

@@ -11,6 +11,9 @@ func (m *Machine) validate() error {
 	if !(m.Speed >= 0) || math.IsInf(m.Speed, 1) {
 		return fmt.Errorf("speed %v: must be finite and not negative", m.Speed)
 	}
+	if !(m.DiskRate >= 0) || m.Background < 0 {
+		return fmt.Errorf("disk rate %v, %d background writes: must not be negative", m.DiskRate, m.Background)
+	}
 	if m.Disk < 0 {
 		return fmt.Errorf("disk %d: must not be negative", m.Disk)
 	}
@@ -57,7 +60,15 @@ func (c *Config) validate() error {
 			}
 		}
 	}
+	for i, h := range c.Hosts {
+		if !(h.Disk >= 0) || !(h.Card >= 0) {
+			return fmt.Errorf("cluster: host %d: disk %v, card %v: must not be negative", i, h.Disk, h.Card)
+		}
+	}
 	for i, m := range c.Machines {
+		if n := len(c.Hosts); n > 0 && (m.Host < 0 || m.Host >= n) {
+			return fmt.Errorf("cluster: machine %d: host %d: there are %d", i, m.Host, n)
+		}
 		if m.Rack < 0 || m.Rack >= max(1, len(c.Racks)) {
 			return fmt.Errorf("cluster: machine %d: rack %d: there are %d", i, m.Rack, len(c.Racks))
 		}
@@ -85,9 +96,9 @@ func (c *Config) validate() error {
 				return fmt.Errorf("cluster: job %d phase %d: %w", i, k, err)
 			}
 			for t, task := range p.Tasks {
-				if !(task.Seconds >= 0) || !(task.Bytes >= 0) {
-					return fmt.Errorf("cluster: job %d phase %d task %d: %v s, %v bytes: must not be negative",
-						i, k, t, task.Seconds, task.Bytes)
+				if !(task.Seconds >= 0) || !(task.Bytes >= 0) || !(task.Writes >= 0) {
+					return fmt.Errorf("cluster: job %d phase %d task %d: %v s, reads %v and writes %v bytes: must not be negative",
+						i, k, t, task.Seconds, task.Bytes, task.Writes)
 				}
 				for _, m := range task.Replicas {
 					if int(m) >= len(c.Machines) || m < 0 {
