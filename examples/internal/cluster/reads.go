@@ -95,7 +95,11 @@ func (s *sim) flowEnded(f int32) {
 		return
 	}
 	if c.stage == writes {
-		s.finished(at)
+		if c.blocks > 0 {
+			s.writeBlock(at)
+		} else {
+			s.finished(at)
+		}
 		return
 	}
 	s.links.hasRead(s, at)
