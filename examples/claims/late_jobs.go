@@ -104,25 +104,25 @@ const backgroundWrites = 4
 
 // work is the size of a job. The times are in seconds on a machine that is alone on its host and has two such tasks at
 // once: of a map, of the copying of a reduce, and of the rest of the reduce. compute is the part of a map's time in which
-// it uses no disk. blocks is the number of blocks of 64 MB that a reduce writes.
+// it uses no disk.
 type work struct {
-	maps, reduces, blocks                  int
+	maps, reduces                          int
 	mapTime, compute, copyTime, reduceTime float64
 }
 
 // work100GB is the job of §5.1.2. Its times are chosen so that the job takes the paper's 408 s with one machine on each
 // host.
-var work100GB = work{maps: 1600, reduces: 180, blocks: 9, mapTime: 17.2, copyTime: 103, reduceTime: 172}
+var work100GB = work{maps: 1600, reduces: 180, mapTime: 14, copyTime: 84, reduceTime: 140}
 
 // sortOn243 runs §5.2.1: 30 GB, so two maps for each machine, and reduces in nine of ten slots.
 func sortOn243(seed uint64, policy restart.Policy) cluster.Result {
-	w := work{maps: 486, reduces: 437, blocks: 1, mapTime: 30, copyTime: 30, reduceTime: 60}
+	w := work{maps: 486, reduces: 437, mapTime: 30, copyTime: 30, reduceTime: 60}
 	return hadoopJob(seed, policy, ec2, hostsOf243, 0, w)
 }
 
 // sortOn100 runs §5.2.2: 25 GB, so four maps for each machine.
 func sortOn100(seed uint64, policy restart.Policy) cluster.Result {
-	w := work{maps: 400, reduces: 180, blocks: 2, mapTime: 15, copyTime: 30, reduceTime: 60}
+	w := work{maps: 400, reduces: 180, mapTime: 15, copyTime: 30, reduceTime: 60}
 	return hadoopJob(seed, policy, ec2, hostsOf100, 8, w)
 }
 
@@ -130,13 +130,13 @@ func sortOn100(seed uint64, policy restart.Policy) cluster.Result {
 // reduces of wordCount nearly nothing. A map of wordCount reads what a map of grep reads, and computes for the rest of
 // its time.
 func grep(seed uint64, policy restart.Policy) cluster.Result {
-	w := work{maps: 672, reduces: 367, blocks: 1, mapTime: 30, copyTime: 15, reduceTime: 30}
+	w := work{maps: 672, reduces: 367, mapTime: 30, copyTime: 15, reduceTime: 30}
 	return hadoopJob(seed, policy, ec2, hostsOf204, 8, w)
 }
 
 func wordCount(mapTime float64) func(seed uint64, policy restart.Policy) cluster.Result {
 	return func(seed uint64, policy restart.Policy) cluster.Result {
-		w := work{maps: 328, reduces: 367, blocks: 1, mapTime: mapTime, compute: mapTime - 15, copyTime: 3, reduceTime: 6}
+		w := work{maps: 328, reduces: 367, mapTime: mapTime, compute: mapTime - 15, copyTime: 3, reduceTime: 6}
 		return hadoopJob(seed, policy, ec2, hostsOf204, 8, w)
 	}
 }
@@ -144,14 +144,15 @@ func wordCount(mapTime float64) func(seed uint64, policy restart.Policy) cluster
 // localSort returns a function that runs §5.3.2: one map for each machine, with a number of stragglers.
 func localSort(stragglers int) func(seed uint64, policy restart.Policy) cluster.Result {
 	return func(seed uint64, policy restart.Policy) cluster.Result {
-		w := work{maps: 15, reduces: 27, blocks: 1, mapTime: 30, copyTime: 30, reduceTime: 60}
+		w := work{maps: 15, reduces: 27, mapTime: 30, copyTime: 30, reduceTime: 60}
 		return hadoopJob(seed, policy, local, hostsOf15, stragglers, w)
 	}
 }
 
 // hadoopJob runs a job of maps and reduces on virtual machines. A map reads a block of two replicas, computes, and writes
 // as much as it has read to its disk, if it does not compute. A reduce copies from the memory of the machines that ran
-// the maps. Then it writes its output, and each block goes to another host, too.
+// the maps. Then it writes to its disk. The replica of its
+// output is left out: the bytes of a job stand for all that its tasks do with their disks, and are many times its data.
 func hadoopJob(seed uint64, policy restart.Policy, h hardware, hosts []int, stragglers int, w work) cluster.Result {
 	rng := rand.New(rand.NewPCG(seed, 52))
 	c := hadoopCluster(seed, policy)
@@ -172,13 +173,12 @@ func hadoopJob(seed uint64, policy restart.Policy, h hardware, hosts []int, stra
 		}
 	}
 	for i := range reduces {
-		reduces[i] = cluster.Task{Bytes: bytes(w.copyTime), Writes: bytes(w.reduceTime) / 2}
+		reduces[i] = cluster.Task{Bytes: bytes(w.copyTime), Writes: bytes(w.reduceTime)}
 	}
 	c.Jobs = []cluster.Job{{Phases: []cluster.Phase{
 		{Tasks: maps, Luck: scatter},
 		{
 			Kind: cluster.Reduce, After: []int{0}, Begin: 0.05, ReadScore: 1.0 / 3, Tasks: reduces, Luck: scatter,
-			Blocks: w.blocks,
 		},
 	}}}
 	return must(c)

@@ -190,9 +190,6 @@ type Phase struct {
 	// Luck draws a factor on the computing time of an attempt, and on the bytes that it writes. wave is 0 for attempts that start as soon as the phase
 	// can begin, and 1 for others. Nil: 1.
 	Luck func(r *rand.Rand, task, machine, wave int) float64
-	// Blocks is the number of blocks in the output of a task. Each block is written to the disk of a machine on another
-	// host, too, at the same time, as a file system with two replicas does. 0: the output is on one disk only.
-	Blocks int
 	// Keys are the values that the tasks reduce; nil: none. With Keys, the work and the input of each task are
 	// decided when the phase begins.
 	Keys *Keys

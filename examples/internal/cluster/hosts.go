@@ -57,11 +57,6 @@ func (s *sim) load(machine int32) {
 // endless is a number of bytes that no flow carries in the time of a simulation.
 const endless = 1e30
 
-// toWrite returns the bytes that an attempt has still to write.
-func (s *sim) toWrite(c *copyOf) float64 {
-	return s.leftOf(c) + c.output*float64(c.blocks)/float64(max(s.factsOf(c.phase).Blocks, 1))
-}
-
 // readBlock reads the input of a task that reads no other phase. It comes from the disk of the machine, or from the
 // machine of a replica. Each attempt reads another replica.
 func (s *sim) readBlock(at int32, facts *Task) {
@@ -82,35 +77,14 @@ func (s *sim) fetch(at int32, bytes float64) {
 	s.transfer(at, reads, append(s.disk(nil, machine), s.hostLink(machine, cardIn)), bytes)
 }
 
-// write writes the output of a task, and reports whether there is any.
+// write writes the output of a task to the disk of its machine, and reports whether there is any.
 func (s *sim) write(at int32) bool {
 	c := &s.copies[at]
 	if c.output == 0 || len(s.c.Hosts) == 0 {
 		return false
 	}
-	c.blocks = int32(max(s.factsOf(c.phase).Blocks, 1))
-	s.writeBlock(at)
+	s.transfer(at, writes, s.disk(nil, c.machine), c.output)
 	return true
-}
-
-// writeBlock writes the next block of the output of a task.
-func (s *sim) writeBlock(at int32) {
-	c := &s.copies[at]
-	c.blocks--
-	blocks := s.factsOf(c.phase).Blocks
-	links := s.disk(nil, c.machine)
-	if blocks > 0 {
-		draw := s.draws.For(7, uint64(c.task), uint64(s.tasks[c.task].drawn), uint64(c.blocks))
-		other := int32(draw.IntN(len(s.machines)))
-		for range s.machines {
-			if s.c.Machines[other].Host != s.c.Machines[c.machine].Host {
-				links = s.disk(s.wire(links, c.machine, other), other)
-				break
-			}
-			other = (other + 1) % int32(len(s.machines))
-		}
-	}
-	s.transfer(at, writes, links, c.output/float64(max(blocks, 1)))
 }
 
 // transfer begins a stage that is a single flow.

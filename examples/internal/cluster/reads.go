@@ -95,11 +95,7 @@ func (s *sim) flowEnded(f int32) {
 		return
 	}
 	if c.stage == writes {
-		if c.blocks > 0 {
-			s.writeBlock(at)
-		} else {
-			s.finished(at)
-		}
+		s.finished(at)
 		return
 	}
 	s.links.hasRead(s, at)

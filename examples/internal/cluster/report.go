@@ -18,7 +18,7 @@ func (s *sim) score(at int32) float64 {
 	case works:
 		return share + (1-share)*c.done/max(c.amount+c.writing, 1e-12)
 	case writes:
-		return share + (1-share)*(1-c.writing/(c.working+c.writing)*s.toWrite(c)/c.output)
+		return share + (1-share)*(1-c.writing/(c.working+c.writing)*s.leftOf(c)/c.output)
 	}
 	if c.stage == starves {
 		p := &s.phases[c.phase]

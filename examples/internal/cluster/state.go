@@ -200,7 +200,6 @@ type copyOf struct {
 	reading        float64       // seconds of the read stage, at speed 1
 	working        float64       // seconds of the work stage
 	output         float64       // bytes of the write stage
-	blocks         int32         // blocks that it has still to write, after the present one
 	writing        float64       // seconds of the write stage, if nothing else uses the disk
 	worked         time.Duration // when it began to compute
 	opened         time.Duration // when its first flow began
