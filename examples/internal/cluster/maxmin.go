@@ -56,6 +56,9 @@ func (n *network) connect() {
 				continue
 			}
 			f.seen = true
+			if f.machine != none {
+				f.weight = 1 / float64(len(n.links[f.machine].flows))
+			}
 			n.component = append(n.component, place)
 			for _, u := range f.on[:f.n] {
 				if other := &n.links[u.link]; !other.seen {
@@ -68,32 +71,33 @@ func (n *network) connect() {
 }
 
 // fill sets the rates of the collected flows. It computes the level at which the first link would be full. Every flow
-// can have this rate. Flows that want no more get what they want. If there are none, the flows on this link get the
-// level. The rest of the bandwidth is divided among the other flows in the same way.
+// can have this rate by weight. Flows that want no more get what they want. If there are none, the flows on this link get
+// the level. The rest of the bandwidth is divided among the other flows in the same way.
 func (n *network) fill(now int64) {
 	for _, at := range n.queue {
 		l := &n.links[at]
-		l.left, l.open = l.capacity, 0
+		l.left, l.open, l.weight = l.capacity, 0, 0
 	}
 	open := append(n.open[:0], n.component...)
 	for _, place := range open {
 		f := &n.flows[place]
 		for _, u := range f.on[:f.n] {
 			n.links[u.link].open++
+			n.links[u.link].weight += f.weight
 		}
 	}
 	for len(open) > 0 {
 		level := math.Inf(1)
 		for _, at := range n.queue {
 			if l := &n.links[at]; l.open > 0 && l.tight() {
-				level = min(level, l.left/float64(l.open))
+				level = min(level, l.left/l.weight)
 			}
 		}
-		rest := n.fix(now, open, func(f *flow) bool { return f.limit <= level }, math.Inf(1))
+		rest := n.fix(now, open, func(f *flow) bool { return f.limit <= level*f.weight }, math.Inf(1))
 		if len(rest) == len(open) {
 			for _, at := range n.queue { // before any of it is given away
 				l := &n.links[at]
-				l.full = l.open > 0 && l.tight() && l.left/float64(l.open) <= level*(1+1e-12)
+				l.full = l.open > 0 && l.tight() && l.left/l.weight <= level*(1+1e-12)
 			}
 			rest = n.fix(now, open, n.held, level)
 		}
@@ -116,11 +120,12 @@ func (n *network) fix(now int64, open []int32, holds func(*flow) bool, level flo
 			rest = append(rest, place)
 			continue
 		}
-		rate := min(level, f.limit)
+		rate := min(level*f.weight, f.limit)
 		for _, u := range f.on[:f.n] {
 			l := &n.links[u.link]
 			l.left = max(0, l.left-rate)
 			l.open--
+			l.weight -= f.weight
 		}
 		n.give(now, place, rate)
 	}

@@ -4,7 +4,9 @@ import "math"
 
 // network carries flows over links. A link is the uplink or the downlink of a rack, the disk or a direction of the
 // network card of a host, or a machine's part of its host's disk. Flows share links max-min fairly, as a fluid: a flow
-// can get more only if a flow that has no more loses some. It is never faster than its own limit.
+// can get more only if a flow that has no more loses some. It is never faster than its own limit. The machines on a host
+// share it equally, however many flows they have, as virtual machines do [LATE §5.1]: a flow has the weight 1/n if its
+// machine's disk has n flows, and the rates of flows are compared by weight.
 //
 // Only links that could be full matter for the rates. So a change is computed only for the flows that such links
 // connect. An idle part of a large cluster takes no time.
@@ -21,6 +23,7 @@ type network struct {
 	open      []int32 // flows of the component without a rate
 	moved     []int32 // flows whose rate has changed
 	racks     int     // number of racks, whose links are the first 2*racks links
+	machines  int     // index of the link of the first machine
 	bytes     float64 // carried between racks so far; a flow is counted when it ends or stops
 }
 
@@ -30,6 +33,7 @@ type link struct {
 	wanted   float64 // sum of the limits of its flows, at the latest settle
 	left     float64 // scratch: capacity that is not assigned
 	open     int32   // scratch: flows without a rate
+	weight   float64 // scratch: sum of their weights
 	seen     bool    // scratch: part of the component
 	full     bool    // scratch: at the present level
 	dirty    bool
@@ -39,6 +43,8 @@ type flow struct {
 	on         [mostLinks]use // its links, of which the first n are used
 	n          int8
 	racks      bool  // it goes from one rack to another
+	machine    int32 // the link of the machine whose disk it uses; none if it uses no disk
+	weight     float64
 	copy, next int32 // the attempt that reads or writes, and the next of its flows
 	life       uint32
 	limit      float64 // bytes per second
@@ -64,7 +70,7 @@ func (l *link) tight() bool { return l.wanted > l.capacity*(1-1e-9) }
 // newNetwork returns the network of the racks, hosts and machines. The links of hosts and machines are there only if
 // there are hosts.
 func newNetwork(c *Config) *network {
-	n := &network{racks: len(c.Racks)}
+	n := &network{racks: len(c.Racks), machines: 2*len(c.Racks) + hostLinks*len(c.Hosts)}
 	add := func(bytes float64) { n.links = append(n.links, link{capacity: capacity(bytes)}) }
 	for _, r := range c.Racks {
 		add(r.Up)
@@ -101,13 +107,18 @@ func (n *network) start(now int64, links []int32, bytes, limit float64, reader i
 		n.flows = append(n.flows, flow{})
 	}
 	f := &n.flows[place]
-	*f = flow{copy: reader, life: f.life + 1, limit: limit, left: bytes, total: bytes, since: now, live: true}
+	*f = flow{
+		copy: reader, life: f.life + 1, limit: limit, left: bytes, total: bytes, since: now, live: true, machine: none, weight: 1,
+	}
 	for _, at := range links {
 		l := &n.links[at]
 		f.limit = min(f.limit, l.capacity)
 		f.on[f.n] = use{at, int32(len(l.flows))}
 		f.n++
 		f.racks = f.racks || int(at) < 2*n.racks
+		if int(at) >= n.machines {
+			f.machine = at
+		}
 		l.flows = append(l.flows, place)
 		n.touch(at)
 	}

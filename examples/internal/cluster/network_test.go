@@ -13,8 +13,24 @@ import (
 )
 
 // exactShares is max-min fairness by its definition, in rationals and over all flows at once: raise all, stop those
-// that are held back, go on with the others. uses has the links of each flow.
-func exactShares(capacities, limits []float64, uses [][]int32) []*big.Rat {
+// that are held back, go on with the others. uses has the links of each flow. A flow has the weight 1/n, where n
+// is the number of flows on its last link of a machine. The links of machines begin at machines.
+func exactShares(capacities, limits []float64, uses [][]int32, machines int32) []*big.Rat {
+	weights := make([]*big.Rat, len(uses))
+	for k := range uses {
+		weights[k] = big.NewRat(1, 1)
+		for _, l := range uses[k] {
+			n := int64(0)
+			for _, u := range uses {
+				if slices.Contains(u, l) {
+					n++
+				}
+			}
+			if l >= machines {
+				weights[k] = big.NewRat(1, n)
+			}
+		}
+	}
 	rates := make([]*big.Rat, len(uses))
 	for {
 		var level *big.Rat
@@ -25,24 +41,24 @@ func exactShares(capacities, limits []float64, uses [][]int32) []*big.Rat {
 		}
 		rooms := map[int32]*big.Rat{} // what each open flow of a link could have
 		for i, c := range capacities {
-			left, open := new(big.Rat).SetFloat64(c), int64(0)
+			left, open := new(big.Rat).SetFloat64(c), new(big.Rat)
 			for k := range uses {
 				switch {
 				case !slices.Contains(uses[k], int32(i)):
 				case rates[k] == nil:
-					open++
+					open.Add(open, weights[k])
 				default:
 					left.Sub(left, rates[k])
 				}
 			}
-			if open > 0 {
-				rooms[int32(i)] = left.Quo(left, new(big.Rat).SetInt64(open))
+			if open.Sign() > 0 {
+				rooms[int32(i)] = left.Quo(left, open)
 				lower(rooms[int32(i)])
 			}
 		}
 		for k := range uses {
 			if rates[k] == nil {
-				lower(new(big.Rat).SetFloat64(limits[k]))
+				lower(byWeight(limits[k], weights[k]))
 			}
 		}
 		if level == nil || !slices.Contains(rates, nil) {
@@ -50,20 +66,25 @@ func exactShares(capacities, limits []float64, uses [][]int32) []*big.Rat {
 		}
 		held := make([]bool, len(uses))
 		for k := range uses {
-			held[k] = rates[k] == nil && (new(big.Rat).SetFloat64(limits[k]).Cmp(level) <= 0 ||
+			held[k] = rates[k] == nil && (byWeight(limits[k], weights[k]).Cmp(level) <= 0 ||
 				slices.ContainsFunc(uses[k], func(l int32) bool { return rooms[l].Cmp(level) <= 0 }))
 		}
 		for k := range uses {
 			if held[k] {
-				rates[k] = level
+				rates[k] = new(big.Rat).Mul(level, weights[k])
 			}
 		}
 	}
 }
 
-// linked makes a network of links.
-func linked(capacities []float64) *network {
-	n := &network{racks: len(capacities)}
+func byWeight(x float64, weight *big.Rat) *big.Rat {
+	r := new(big.Rat).SetFloat64(x)
+	return r.Quo(r, weight)
+}
+
+// linked makes a network of links, of which those from machines on are links of machines.
+func linked(capacities []float64, machines int) *network {
+	n := &network{racks: len(capacities), machines: machines}
 	for _, c := range capacities {
 		n.links = append(n.links, link{capacity: c})
 	}
@@ -86,7 +107,8 @@ func TestFlowsShareAsAnExactSolverSays(t *testing.T) {
 		for i := range capacities {
 			capacities[i] = float64(1 + rng.IntN(40))
 		}
-		n := linked(capacities)
+		machines := rng.IntN(len(capacities) + 1)
+		n := linked(capacities, machines)
 		var live []int32
 		var limits []float64
 		var uses [][]int32
@@ -109,7 +131,7 @@ func TestFlowsShareAsAnExactSolverSays(t *testing.T) {
 				continue // several changes at one instant
 			}
 			n.settle(int64(step))
-			for i, want := range exactShares(capacities, limits, uses) {
+			for i, want := range exactShares(capacities, limits, uses, int32(machines)) {
 				w, _ := want.Float64()
 				require.InDelta(t, w, n.flows[live[i]].rate, 1e-9*w, "seed %d step %d flow %d", seed, step, i)
 			}
@@ -123,7 +145,7 @@ func TestNoFlowIsHeldBackWithoutCause(t *testing.T) {
 	for i := range capacities {
 		capacities[i] = 100 * rng.Float64()
 	}
-	n := linked(capacities)
+	n := linked(capacities, len(capacities))
 	for range 2000 {
 		n.start(0, anyLinks(rng, 60, 2), 1, 10*rng.Float64(), 0)
 		n.settle(0)
@@ -151,7 +173,7 @@ func TestNoFlowIsHeldBackWithoutCause(t *testing.T) {
 }
 
 func TestFlowEndsWhenItsBytesAreThrough(t *testing.T) {
-	n := linked([]float64{10, 10})
+	n := linked([]float64{10, 10}, 2)
 	a := n.start(0, []int32{0, 1}, 100, math.Inf(1), 0)
 	b := n.start(0, []int32{0, 1}, 20, math.Inf(1), 0)
 	require.Len(t, n.settle(0), 2)
@@ -168,7 +190,7 @@ func TestFlowEndsWhenItsBytesAreThrough(t *testing.T) {
 
 // A flow that has less left than least gets more, and a new end.
 func TestLeastBytesThatAFlowHasLeft(t *testing.T) {
-	n := linked([]float64{10})
+	n := linked([]float64{10}, 1)
 	a := n.start(0, []int32{0}, 100, math.Inf(1), 0)
 	n.settle(0)
 	n.least(5e9, a, 40)
@@ -183,7 +205,7 @@ func BenchmarkNetwork(b *testing.B) {
 	for _, racks := range []int{4, 25, 250} {
 		b.Run(fmt.Sprintf("racks=%d/flows=1000", racks), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 1))
-			n := linked(slices.Repeat([]float64{1000 * 10 / float64(racks)}, 2*racks))
+			n := linked(slices.Repeat([]float64{1000 * 10 / float64(racks)}, 2*racks), 2*racks)
 			var live []int32
 			start := func() int32 {
 				from := rng.IntN(racks)
