@@ -100,7 +100,7 @@ var (
 // backgroundWrites is the number of endless writes on a straggler. The paper's stragglers run four processes that write
 // and four that compute. It gives only their effect: without speculation, Sort took 3.2 times as long as under LATE. L11
 // is calibrated to this figure. A straggler's processor is shared with as many processes, and runs four tasks.
-const backgroundWrites = 18
+const backgroundWrites = 16
 
 // work is the size of a job. The times are in seconds on a machine that is alone on its host and has two such tasks at
 // once: of a map, of the copying of a reduce, and of the rest of the reduce. compute is the part of a map's time in which
