@@ -17,7 +17,7 @@ import (
 func dollyRows() []row {
 	return []row{
 		{
-			id: "D1", where: "Fig. 3", tier: exact, seeds: 1,
+			id: "D1", name: "job clones, task clones", where: "Fig. 3", tier: exact, seeds: 1,
 			claim: "a job straggles with 1-(1-p)^n to the c by job clones, 1-(1-p^c)^n by task clones",
 			measures: []measure{
 				is("job clones, c=1", ".651", .651, 5e-4), is("c=2", ".424", .424, 5e-4), is("c=3", ".276", .276, 5e-4),
@@ -29,7 +29,7 @@ func dollyRows() []row {
 			run: twoWaysOfCloning,
 		},
 		{
-			id: "D2", where: "Pseudocode 1", tier: exact, seeds: 1, quick: true,
+			id: "D2", name: "number of clones", where: "Pseudocode 1", tier: exact, seeds: 1, quick: true,
 			claim: "c = ceil(log(1-(1-ε)^(1/n)) / log p), ε = 5 %",
 			measures: []measure{
 				is("counts that differ, of 27", "0", 0, 0), below("worst risk in 20,000 draws each", "5 %", 0.0535),
@@ -37,7 +37,7 @@ func dollyRows() []row {
 			run: cloneCounts,
 		},
 		{
-			id: "D3", where: "Fig. 5, eq. 1-3", tier: exact, seeds: 1,
+			id: "D3", name: "contention or avoidance, formula", where: "Fig. 5, eq. 1-3", tier: exact, seeds: 1,
 			claim: "with three clones CAC straggles over 10 % and 30 % more than CC for n = 10 and 20",
 			measures: []measure{
 				input("gap at n=10", "> 10 %"), above("gap at n=20", "> 30 %", 0.3),
@@ -50,7 +50,7 @@ func dollyRows() []row {
 			},
 		},
 		{
-			id: "D4", where: "§5.2", tier: experiment, quick: true,
+			id: "D4", name: "Dolly over LATE", where: "§5.2", tier: experiment, quick: true,
 			claim: "jobs end 42 % (Facebook) and 27 % (Bing) sooner than with LATE, small ones 46 % and 37 %, with 5 % of the slots",
 			measures: []measure{
 				gain("Facebook, small", "46 %", 0.46), gain("all", "42 %", 0.42),
@@ -65,7 +65,7 @@ func dollyRows() []row {
 			},
 		},
 		{
-			id: "D5", where: "Fig. 9", tier: experiment, quick: true,
+			id: "D5", name: "uneven small jobs", where: "Fig. 9", tier: experiment, quick: true,
 			claim: "a job's median over its slowest task's rate falls from over 5 to 1.06, at the 95th percentile 1.17",
 			measures: []measure{
 				times("with clones", "1.06", 1.06), times("at p95", "1.17", 1.17), above("without", "> 5", 5),
@@ -79,7 +79,7 @@ func dollyRows() []row {
 			},
 		},
 		{
-			id: "D6", where: "Fig. 11", tier: experiment, seeds: 10,
+			id: "D6", name: "delay assignment, CC, CAC", where: "Fig. 11", tier: experiment, seeds: 10,
 			claim: "on Bing's small jobs delay assignment gains 37 % over LATE, CC 26 %, CAC 17 %",
 			measures: []measure{
 				gain("delay assignment", "37 %", 0.37), gain("CC", "26 %", 0.26), gain("CAC", "17 %", 0.17),
@@ -91,7 +91,7 @@ func dollyRows() []row {
 			},
 		},
 		{
-			id: "D7", where: "Fig. 12, all-to-all", tier: experiment, seeds: 6,
+			id: "D7", name: "delay assignment, six phases", where: "Fig. 12, all-to-all", tier: experiment, seeds: 6,
 			claim: "with six phases delay assignment still gains 31 %; CAC falls fast, CC moderately, delay assignment little",
 			measures: []measure{
 				gain("delay assignment with six phases", "31 %", 0.31), gain("its fall from two phases", "6 points", 0.06),
@@ -104,7 +104,7 @@ func dollyRows() []row {
 			},
 		},
 		{
-			id: "D8", where: "Fig. 14-15", tier: experiment,
+			id: "D8", name: "budget of clones", where: "Fig. 14-15", tier: experiment,
 			claim: "with a budget of 3 % Facebook gains 38 %, its small jobs what they do with 5 %, Bing's small jobs 7 (or 9) " +
 				"points less, 28 %; beyond 5 % Facebook gains no more, and far less below 2 %",
 			measures: []measure{
@@ -125,7 +125,7 @@ func dollyRows() []row {
 			},
 		},
 		{
-			id: "D9", where: "Fig. 16", tier: experiment,
+			id: "D9", name: "preemption or admission", where: "Fig. 16", tier: experiment,
 			claim: "preemption gains 43 % and 29 % against 42 % and 27 % by admission, and preempts 8 % and 9 % of the tasks; " +
 				"pure FCFS gains 14 % less",
 			measures: []measure{
@@ -145,7 +145,7 @@ func dollyRows() []row {
 			},
 		},
 		{
-			id: "D10", where: "§2", tier: experiment,
+			id: "D10", name: "jobs without stragglers", where: "§2", tier: experiment,
 			claim: "without stragglers jobs would end 47 % (Facebook) and 29 % (Bing) sooner, small ones 49 % and 38 %",
 			measures: []measure{
 				gain("Facebook", "47 %", 0.47), gain("small", "49 %", 0.49),
@@ -160,7 +160,7 @@ func dollyRows() []row {
 			},
 		},
 		{
-			id: "D11", where: "§5.2", tier: experiment, seeds: 8,
+			id: "D11", name: "Dolly over Mantri", where: "§5.2", tier: experiment, seeds: 8,
 			claim: "beside Mantri, jobs end 40 % (Facebook) and 23 % (Bing) sooner, small ones 44 % and 34 %",
 			measures: []measure{
 				gain("Facebook, small", "44 %", 0.44), gain("all", "40 %", 0.40),
@@ -170,6 +170,18 @@ func dollyRows() []row {
 				fs, fa := traceOf(facebook, seed).overMantri()
 				bs, ba := traceOf(bing, seed).overMantri()
 				return []float64{fs, fa, bs, ba}
+			},
+		},
+		{
+			id: "D12", name: "small jobs, who gains", where: "Fig. 8c", tier: experiment,
+			claim: "Facebook's small jobs gain nearly 50 % and 60 % at p75 and p90, and something at p10",
+			measures: []measure{
+				gain("at p75", "50 %", 0.5), gain("at p90", "60 %", 0.6), above("at p10", "> 0", 0), besides("at p50"),
+			},
+			run: func(seed uint64) []float64 {
+				gains := traceOf(facebook, seed).gainsOfSmall()
+				at := func(p float64) float64 { return stat.Quantile(p, stat.Empirical, gains, nil) }
+				return []float64{at(0.75), at(0.9), at(0.1), at(0.5)}
 			},
 		},
 	}

@@ -148,6 +148,18 @@ func (t *trace) gain(base, r cluster.Result, size func(tasks int) bool) float64 
 	return 1 - after/before
 }
 
+// gainsOfSmall returns the reduction of the time of each small job by Dolly, sorted.
+func (t *trace) gainsOfSmall() []float64 {
+	var gains []float64
+	for i, j := range t.config.Jobs {
+		if small(len(j.Phases[0].Tasks)) {
+			gains = append(gains, 1-ratio(t.dolly.Jobs[i].Took(), t.base.Jobs[i].Took()))
+		}
+	}
+	slices.Sort(gains)
+	return gains
+}
+
 func (t *trace) extra(r cluster.Result) float64 {
 	return ratio(r.Used[cluster.Map], t.base.Used[cluster.Map]) - 1
 }

@@ -13,7 +13,7 @@ import (
 func shareRows() []row {
 	return []row{
 		{
-			id: "S1", where: "§3.1, eq. 1-2", tier: exact, seeds: 1, quick: true,
+			id: "S1", name: "k-NN run times", where: "§3.1, eq. 1-2", tier: exact, seeds: 1, quick: true,
 			claim: "k-NN with Epanechnikov weights, k as n^(4/5); the error shrinks with n",
 			measures: []measure{
 				is("largest difference from the formula, s", "0", 0, 1e-9),
@@ -23,7 +23,7 @@ func shareRows() []row {
 			run: nearest,
 		},
 		{
-			id: "S2", where: "Fig. 5", tier: experiment, quick: true,
+			id: "S2", name: "missed deadlines", where: "Fig. 5", tier: experiment, quick: true,
 			claim: "least laxity misses fewest deadlines; the gap opens at 6 concurrent jobs",
 			measures: []measure{
 				below("LLF less EDF, 6 jobs", "< 0", 0), below("8 jobs", "< 0", 0), below("10 jobs", "< 0", 0),
@@ -34,7 +34,7 @@ func shareRows() []row {
 			run: deadlines,
 		},
 		{
-			id: "S3", where: "Fig. 6", tier: exact, seeds: 1, quick: true,
+			id: "S3", name: "overloaded workers", where: "Fig. 6", tier: exact, seeds: 1, quick: true,
 			claim: "the workers of the five tasks far below a laxity of 1650 ms are flagged",
 			measures: []measure{
 				is("workers flagged and right, of 5", "5", 5, 0), is("flagged and wrong", "0", 0, 0),
@@ -42,7 +42,7 @@ func shareRows() []row {
 			run: lowLaxities,
 		},
 		{
-			id: "S4", where: "Fig. 9-10", tier: experiment, seeds: manySeeds, quick: true,
+			id: "S4", name: "40 partitions", where: "Fig. 9-10", tier: experiment, seeds: manySeeds, quick: true,
 			claim: "with 40 partitions Balance is 90 % for load balance and 64 % for dynamic partitioning, which " +
 				"takes 1900 against 2800 ms",
 			measures: []measure{
@@ -52,7 +52,7 @@ func shareRows() []row {
 			run: partitions40,
 		},
 		{
-			id: "S5", where: "Fig. 8", tier: experiment, seeds: manySeeds,
+			id: "S5", name: "skewness", where: "Fig. 8", tier: experiment, seeds: manySeeds,
 			claim: "dynamic partitioning stays flat up to 80 % skewness, hashing grows",
 			measures: []measure{
 				flat("dynamic partitioning, 80 % over 20 %", "flat"), above("hashing, 80 % over 20 %", "> 1", 1),
@@ -65,7 +65,7 @@ func shareRows() []row {
 			},
 		},
 		{
-			id: "S6", where: "Fig. 11-12", tier: experiment, seeds: manySeeds, quick: true,
+			id: "S6", name: "sketches", where: "Fig. 11-12", tier: experiment, seeds: manySeeds, quick: true,
 			claim: "with sketches the reduce phase takes less the more partitions there are, and less by dynamic partitioning " +
 				"than by load balance",
 			measures: []measure{

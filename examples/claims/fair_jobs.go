@@ -166,21 +166,18 @@ func macrobenchmark(seed uint64) []float64 {
 	return []float64{middle(both), stat.Mean(first, nil)}
 }
 
-// facebookDay runs jobs with the sizes and numbers of Table 2, submitted every 30 s on average, with maps of 9 to 60
-// s, on 100 nodes with four map slots and two reduce slots. It returns the mean gain of fair sharing and splitting
-// for bins 0 and 1, and for bin 0.
-func facebookDay(seed uint64) (both, first float64) {
+// dayOfJobs returns jobs with the sizes and numbers of Table 2, submitted every 30 s on average, with maps of 9 to 60 s,
+// and the bin of each job.
+func dayOfJobs(seed uint64) (jobs []cluster.Job, bins []int) {
 	sizes := []int{16, 40, 80, 160, 320, 600, 1200, 2400, 6400}
 	counts := []int{29, 5, 4, 4, 3, 2, 1, 1, 1}
 	rng := rand.New(rand.NewPCG(seed, 61))
-	var bins []int
 	for bin, n := range counts {
 		for range n {
 			bins = append(bins, bin)
 		}
 	}
 	rng.Shuffle(len(bins), func(i, j int) { bins[i], bins[j] = bins[j], bins[i] })
-	var jobs []cluster.Job
 	at := 0.0
 	for _, bin := range bins {
 		maps, length := sizes[bin], 9+51*rng.Float64()
@@ -194,6 +191,13 @@ func facebookDay(seed uint64) (both, first float64) {
 		}})
 		at += rng.ExpFloat64() * 30
 	}
+	return jobs, bins
+}
+
+// facebookDay runs a day of jobs on 100 nodes with four map slots and two reduce slots. It returns the mean gain of fair
+// sharing and splitting for bins 0 and 1, and for bin 0.
+func facebookDay(seed uint64) (both, first float64) {
+	jobs, bins := dayOfJobs(seed)
 	fifo := cluster.Config{Seed: seed, Machines: nodes(100, 4, 2, 1), Jobs: jobs}
 	fifo.Order.Policy.Discipline = fairshare.FIFO
 	fair := cluster.Config{Seed: seed, Machines: nodes(100, 4, 6, 1), Jobs: jobs}
@@ -206,6 +210,70 @@ func facebookDay(seed uint64) (both, first float64) {
 		}
 	}
 	return stat.Mean(append(gains[1], gains[0]...), nil), stat.Mean(gains[0], nil)
+}
+
+// localDay runs a day of jobs by fair sharing and splitting, without a delay and with a delay of 10 s. A map reads its
+// block for 9 s, as the shortest maps do, and computes for the rest of its time. Away from the block it reads for longer
+// (remoteScan). Blocks are on three nodes. It returns the localities of bin 0 and of the largest job, without delay and
+// with it, and the mean time of the jobs of bins 0 and 1 with delay divided by that without.
+func localDay(seed uint64) []float64 {
+	jobs, bins := dayOfJobs(seed)
+	rng := rand.New(rand.NewPCG(seed, 65))
+	for i := range jobs {
+		maps := jobs[i].Phases[0].Tasks
+		for k := range maps {
+			maps[k] = cluster.Task{Bytes: 9, Seconds: maps[k].Seconds - 9, Replicas: replicas(rng, 100, 3)}
+		}
+	}
+	c := cluster.Config{
+		Seed: seed, Machines: nodes(100, 4, 6, 1), Jobs: jobs, Disk: 1, Remote: 1 / remoteScan, Heartbeat: heartbeat, OneTask: true,
+		EvenLoad: true,
+	}
+	c.Order.Gate = &gate.Config{MaxComputing: 2}
+	var localities, took []float64
+	for _, wait := range []*delay.Policy{nil, waiting(10 * time.Second)} {
+		c.Delay = wait
+		r := must(c)
+		var near, all [9]float64
+		sum := 0.0
+		for i, j := range r.Jobs {
+			near[bins[i]] += float64(j.Node)
+			all[bins[i]] += float64(j.Node + j.InRack + j.Off)
+			if bins[i] <= 1 {
+				sum += j.Took().Seconds()
+			}
+		}
+		localities, took = append(localities, near[0]/all[0], near[8]/all[8]), append(took, sum)
+	}
+	return append(localities, took[1]/took[0])
+}
+
+// smallJobAlone runs §6.2.3 with twenty jobs, each alone on 100 nodes: 16 scans of 9 s and a reduce. The reduce takes the
+// 26 s that the paper's 35.4 s leave beside the scans, as in H11.
+func smallJobAlone(seed uint64) []float64 {
+	const times = 20
+	var v [4]float64
+	for i := range uint64(times) {
+		rng := rand.New(rand.NewPCG(seed<<8+i, 66))
+		maps := make([]cluster.Task, 16)
+		for k := range maps {
+			maps[k] = cluster.Task{Bytes: 9, Replicas: replicas(rng, 100, 3)}
+		}
+		c := cluster.Config{
+			Seed: seed<<8 + i, Machines: nodes(100, 4, 2, 1), Disk: 1, Remote: 1 / remoteScan, Heartbeat: heartbeat, OneTask: true,
+			EvenLoad: true,
+			Jobs: []cluster.Job{{Phases: []cluster.Phase{
+				{Tasks: maps}, {Kind: cluster.Reduce, After: []int{0}, Tasks: sameTasks(1, 26)},
+			}}},
+		}
+		plain := locality{must(c)}
+		c.Delay = waiting(10 * time.Second)
+		delayed := locality{must(c)}
+		for k, x := range []float64{ratio(delayed.End, plain.End), plain.local(), delayed.local(), plain.End.Seconds()} {
+			v[k] += x / times
+		}
+	}
+	return v[:]
 }
 
 // singleJob runs §6.2.5: 14624 maps and 5000 reduces on 450 nodes with four reduce slots each, in three waves.

@@ -15,7 +15,7 @@ import (
 func lateRows() []row {
 	return []row{
 		{
-			id: "L1", where: "§5.4.3", tier: exact, seeds: 1, quick: true,
+			id: "L1", name: "waiting for a fast node", where: "§5.4.3", tier: exact, seeds: 1, quick: true,
 			claim: "without SlowNodeThreshold the job takes 5.8 min, with it 4 min",
 			measures: []measure{
 				is("minutes without the threshold", "5.8", 5.8, 1e-6), is("minutes with it", "4", 4, 1e-6),
@@ -25,7 +25,7 @@ func lateRows() []row {
 			},
 		},
 		{
-			id: "L2", where: "Fig. 2, §4.2", tier: exact, seeds: 1,
+			id: "L2", name: "time left by score", where: "Fig. 2, §4.2", tier: exact, seeds: 1,
 			claim: "the heuristic gives T1 13.3 s and T2 10 s; in truth T2 ends last",
 			measures: []measure{
 				is("T1 by score", "13.3", 13.33, 0.005), is("T2 by score", "10", 10, 1e-6),
@@ -34,7 +34,7 @@ func lateRows() []row {
 			run: figure2,
 		},
 		{
-			id: "L3", where: "§3.2", tier: exact, seeds: 1,
+			id: "L3", name: "reducers behind the mean", where: "§3.2", tier: exact, seeds: 1,
 			claim: "after 30 % of the reducers have ended, every reducer in the copy phase is 20 % behind",
 			measures: []measure{
 				is("mean score", "53 %", 0.5333, 5e-5), is("lag of a copying reducer", "20 %", 0.2, 1e-9),
@@ -44,18 +44,18 @@ func lateRows() []row {
 			run: copyPhase,
 		},
 		{
-			id: "L4", where: "§4.1", tier: exact, seeds: 1,
+			id: "L4", name: "which task is copied", where: "§4.1", tier: exact, seeds: 1,
 			claim:    "A is 5x slower at 90 %, B 2x slower at 10 %: LATE takes B",
 			measures: []measure{is("task chosen (B is 1)", "B", 1, 0)},
 			run:      rankByTimeLeft,
 		},
 		{
-			id: "L5", where: "§5.4.1", tier: experiment, seeds: manySeeds, quick: true, claim: "without speculation 745 s",
+			id: "L5", name: "sleep job, no copies", where: "§5.4.1", tier: experiment, seeds: manySeeds, quick: true, claim: "without speculation 745 s",
 			measures: []measure{times("seconds", "745", 745)},
 			run:      func(seed uint64) []float64 { return []float64{sleepJob(seed, 72, nil).End.Seconds()} },
 		},
 		{
-			id: "L6", where: "§5.4.1", tier: experiment, seeds: manySeeds, quick: true,
+			id: "L6", name: "sleep job, Hadoop's copies", where: "§5.4.1", tier: experiment, seeds: manySeeds, quick: true,
 			claim:    "native Hadoop 247 s (sd 22), 35 s of waste a node (sd 16)",
 			measures: []measure{times("seconds", "247", 247), times("waste a node, s", "35", 35)},
 			run: func(seed uint64) []float64 {
@@ -64,7 +64,7 @@ func lateRows() []row {
 			},
 		},
 		{
-			id: "L7", where: "Fig. 10", tier: experiment, seeds: manySeeds, quick: true,
+			id: "L7", name: "SpeculativeCap, time", where: "Fig. 10", tier: experiment, seeds: manySeeds, quick: true,
 			claim: "response drops sharply at a SpeculativeCap of 20 % and stays low",
 			measures: []measure{
 				above("drop from cap 10 % to 20 %", "sharp", 0.20), flat("at 100 % over at 20 %", "low"),
@@ -77,7 +77,7 @@ func lateRows() []row {
 			},
 		},
 		{
-			id: "L8", where: "Fig. 10", tier: experiment, seeds: manySeeds,
+			id: "L8", name: "SpeculativeCap, waste", where: "Fig. 10", tier: experiment, seeds: manySeeds,
 			claim: "the waste at a cap of 10 % exceeds that at 20 %, and LATE at 20 % wastes less than native's 35 s a node",
 			measures: []measure{
 				above("waste at 10 % over at 20 %", "> 1", 1), below("LATE at 20 % over native", "< 1", 1),
@@ -91,7 +91,7 @@ func lateRows() []row {
 			},
 		},
 		{
-			id: "L9", where: "Fig. 11-12", tier: experiment, seeds: manySeeds,
+			id: "L9", name: "SlowTask- and SlowNodeThreshold", where: "Fig. 11-12", tier: experiment, seeds: manySeeds,
 			claim: "SlowTaskThreshold past 25 % and SlowNodeThreshold from 5 to 50 % have no effect",
 			measures: []measure{
 				flat("SlowTask 50 % / 25 %", "flat"), flat("SlowTask 100 % / 25 %", "flat"),
@@ -108,7 +108,7 @@ func lateRows() []row {
 			},
 		},
 		{
-			id: "L10", where: "Fig. 3", tier: experiment,
+			id: "L10", name: "Sort on 243 machines", where: "Fig. 3", tier: experiment,
 			claim: "LATE is 27 % faster than native Hadoop and 31 % faster than none",
 			measures: []measure{
 				faster("native / LATE", "1.27", 1.27), faster("none / LATE", "1.31", 1.31), besides("native, min"),
@@ -116,7 +116,7 @@ func lateRows() []row {
 			run: func(seed uint64) []float64 { return against(seed, 2, sortOn243) },
 		},
 		{
-			id: "L11", where: "Fig. 4", tier: experiment,
+			id: "L11", name: "Sort with 8 stragglers", where: "Fig. 4", tier: experiment,
 			claim: "with 8 stragglers of 100, LATE is 58 % faster than native and 220 % faster than none",
 			measures: []measure{
 				faster("native / LATE", "1.58", 1.58), input("none / LATE", "3.2 (2 to 4)"), besides("native, min"),
@@ -124,7 +124,7 @@ func lateRows() []row {
 			run: func(seed uint64) []float64 { return against(seed, 4, sortOn100) },
 		},
 		{
-			id: "L12", where: "Fig. 5-6", tier: experiment,
+			id: "L12", name: "Grep and WordCount", where: "Fig. 5-6", tier: experiment,
 			claim: "with 8 stragglers of 204, Grep is 36 % faster than native and 57 % faster than none, WordCount 8.5 % and " +
 				"179 %: the less the reduces do, the less LATE gains",
 			measures: []measure{
@@ -139,7 +139,7 @@ func lateRows() []row {
 			},
 		},
 		{
-			id: "L13", where: "§5.1.2", tier: experiment, quick: true, claim: "packed VMs 1094 s, isolated 408 s (2.7x)",
+			id: "L13", name: "Sort on packed hosts", where: "§5.1.2", tier: experiment, quick: true, claim: "packed VMs 1094 s, isolated 408 s (2.7x)",
 			measures: []measure{
 				times("packed / isolated", "2.68", 1094.0/408), input("isolated, s", "408"),
 				input("MB/s of one writer on a host (Table 2)", "61.8"), input("of 2", "56.5"), input("of 3", "53.6"),
@@ -159,7 +159,7 @@ func lateRows() []row {
 			},
 		},
 		{
-			id: "L14", where: "Fig. 7-8", tier: experiment,
+			id: "L14", name: "Sort on 15 local machines", where: "Fig. 7-8", tier: experiment,
 			claim: "Sort on 15 local VMs: 162 % faster than native and 104 % faster than none; with two stragglers 53 % and 121 %",
 			measures: []measure{
 				faster("native / LATE", "2.62", 2.62), faster("none / LATE", "2.04", 2.04), besides("native, min"),

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -35,6 +36,8 @@ func TestRowsAreWellFormed(t *testing.T) {
 		seen[r.id] = true
 		assert.NotEmpty(t, r.where, r.id)
 		assert.NotEmpty(t, r.claim, r.id)
+		assert.NotEmpty(t, r.name, r.id)
+		assert.LessOrEqual(t, len(r.name), 35, "%s has room in the picture", r.id)
 		if r.run == nil {
 			assert.NotEmpty(t, notes[r.id], "%s says why it cannot be run", r.id)
 			continue
@@ -140,7 +143,8 @@ func TestJSONAndPage(t *testing.T) {
 	assert.Equal(t, notRepeated, outcomes[1].Verdict)
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
-	assert.Contains(t, string(text), "| L1 (A) **shown** | §5.4.3 |")
+	assert.Contains(t, string(text), "| L1 waiting for a fast node (A) **shown** | §5.4.3 |")
+	assert.Contains(t, string(text), "| Mantri | abstract | jobs of a production cluster end 32 % sooner | M14 **not reproducible** |  | Bing's")
 	assert.Contains(t, string(text), "The seeds begin at 1. A row has 20 seeds.")
 }
 
@@ -160,4 +164,37 @@ func TestPageHoldsTwoSetsOfSeedsAgainstEachOther(t *testing.T) {
 func TestUnknownRow(t *testing.T) {
 	assert.ErrorContains(t, run([]string{"-row", "Z9"}, io.Discard, io.Discard), "Z9")
 	assert.ErrorContains(t, run([]string{"-seeds", "-1"}, io.Discard, io.Discard), "-seeds")
+}
+
+// A headline names figures of a row, and says why it is not shown. It is as bad as the worst of its figures.
+func TestHeadlines(t *testing.T) {
+	rows := allRows()
+	var outcomes, again []outcome
+	for _, r := range rows {
+		o := outcome{ID: r.id, Verdict: shown}
+		for range r.measures {
+			o.Figures = append(o.Figures, figure{Verdict: shown})
+		}
+		outcomes, again = append(outcomes, o), append(again, o)
+	}
+	for _, h := range headlines {
+		i := slices.IndexFunc(rows, func(r row) bool { return r.id == h.row })
+		require.GreaterOrEqual(t, i, 0, h.sentence)
+		for _, k := range h.figures {
+			assert.Less(t, k, len(rows[i].measures), h.sentence)
+		}
+		assert.LessOrEqual(t, len(strings.Fields(h.why)), 10, h.sentence)
+	}
+	var b strings.Builder
+	writeHeadlines(&b, outcomes, again)
+	assert.Equal(t, len(headlines), strings.Count(b.String(), "shown"))
+	i := slices.IndexFunc(rows, func(r row) bool { return r.id == "M5" })
+	again[i].Figures = slices.Clone(again[i].Figures)
+	again[i].Figures[1].Verdict = outside
+	b.Reset()
+	writeHeadlines(&b, outcomes, again)
+	assert.Contains(t, b.String(), "M5 **at the edge**", "one of two sets of seeds has it outside")
+	b.Reset()
+	writeHeadlines(&b, outcomes[:1], nil)
+	assert.Equal(t, 2, strings.Count(b.String(), "\n"), "a page of some rows has the headlines of these rows")
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
@@ -40,6 +42,7 @@ type survey struct {
 type tally struct {
 	time, used                      weighted
 	tasks, copies, restarts, better int
+	at                              []float64 // share of its first attempt's time after which each further attempt began
 }
 
 func (t *tally) add(base, r cluster.Result) {
@@ -49,6 +52,33 @@ func (t *tally) add(base, r cluster.Result) {
 	t.copies += r.Speculative
 	t.restarts += r.Restarted
 	t.better += r.Won
+}
+
+// acts records when further attempts began. In base, each task has one attempt, with the luck of the first attempt in r.
+func (t *tally) acts(base, r cluster.Result) {
+	took, begun := make([]time.Duration, len(base.Runs)), make([]time.Duration, len(base.Runs))
+	for _, run := range base.Runs {
+		took[run.Task], begun[run.Task] = run.End-run.Begin, math.MaxInt64
+	}
+	for _, run := range r.Runs {
+		begun[run.Task] = min(begun[run.Task], run.Begin)
+	}
+	for _, run := range r.Runs {
+		if run.Begin > begun[run.Task] {
+			t.at = append(t.at, ratio(run.Begin-begun[run.Task], took[run.Task]))
+		}
+	}
+}
+
+// before returns the part of the further attempts that began before a share of the first attempt's time.
+func (t *tally) before(share float64) float64 {
+	n := 0
+	for _, at := range t.at {
+		if at < share {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, len(t.at)))
 }
 
 func (t *tally) sooner(p float64) float64 { return t.time.quantile(p) }
@@ -87,6 +117,7 @@ var phasesOf = oncePerSeed(func(seed uint64) *survey {
 			s.policies[k].tasks += len(phase.Tasks)
 			r := must(with)
 			s.policies[k].add(base, r)
+			s.policies[k].acts(base, r)
 			if k == mantri && !dataOutliers(phase) {
 				s.pureMantri.add(base, r)
 			}

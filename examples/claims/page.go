@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"io"
 	"os"
@@ -90,9 +91,18 @@ var papers = []struct{ prefix, name string }{
 	{"S", "DynamicShare: Zacheilas and Kalogeraki, *Real-Time Scheduling of Skewed MapReduce Jobs*, ICAC 2014"},
 }
 
-const pageHead = `# The figures of the papers, and the figures of this library
+const pageTop = `# The figures of the papers, and the figures of this library
 
 Written by ` + "`%s`" + ` in ` + "`examples`" + `: do not edit it by hand.
+
+## The headlines of the papers
+
+Each sentence is from an abstract or an introduction. Its verdict is that of the figures beside it, which a row below explains.
+
+`
+
+const pageHead = `
+## How to read the rows
 
 This page compares the five papers' figures with figures of this library. Each row is a figure, or a contrast, that a paper
 states in its text or in a table. **A** rows are formulas or worked examples, and match to the precision in print. **B** rows are
@@ -100,9 +110,9 @@ experiments with luck, on a simulated cluster (` + "`examples/internal/cluster`"
 
 Each figure has a band, in which the measured figure must be. The band is the paper's figure, plus or minus
 
-- 8 points for a share, or half of the share if it is below 16 %%;
-- 10 %% for a ratio, a time or a count;
-- 5 %% for a figure that the paper calls flat.
+- 8 points for a share, or half of the share if it is below 16 %;
+- 10 % for a ratio, a time or a count;
+- 5 % for a figure that the paper calls flat.
 
 The band of a gain has no losses. If the paper states only a direction, the band has only one edge.
 
@@ -123,6 +133,11 @@ The same seeds make the same table.
 ` + "`go run ./claims -svg ../docs/claims.svg -from ../docs/claims.md`" + ` draws this picture of
 the B rows. All bands have the same width there. If a band has one edge, a figure far from this edge is in the middle.
 `
+
+// leftOut lists the figures of the papers without a row, and the reasons.
+//
+//go:embed left_out.md
+var leftOut string
 
 // command returns the command that writes the page.
 func (o options) command() string {
@@ -171,7 +186,9 @@ func counted(outcomes []outcome, o options) string {
 // writePage writes the page in Markdown.
 func writePage(name string, outcomes, again []outcome, o options) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, pageHead, o.command())
+	fmt.Fprintf(&b, pageTop, o.command())
+	writeHeadlines(&b, outcomes, again)
+	b.WriteString(pageHead)
 	rows := outcomes
 	if again != nil {
 		b.WriteString(twice(outcomes, again, o))
@@ -203,12 +220,13 @@ func writePage(name string, outcomes, again []outcome, o options) error {
 			fmt.Fprintf(&b, "\n%s\n", strings.Join(said, "\n"))
 		}
 	}
+	b.WriteString(leftOut)
 	return os.WriteFile(name, []byte(b.String()), 0o644)
 }
 
 // writeRow writes the lines of one row of the page.
 func writeRow(b *strings.Builder, o outcome, second []figure) {
-	title := fmt.Sprintf("%s (%s) **%s**", o.ID, o.Tier, o.Verdict)
+	title := fmt.Sprintf("%s %s (%s) **%s**", o.ID, o.Name, o.Tier, o.Verdict)
 	if len(o.Figures) == 0 {
 		fmt.Fprintf(b, "| %s | %s | %s | | | | | | |\n", title, o.Where, o.Claim)
 	}

@@ -15,7 +15,7 @@ import (
 // The sizes of the picture, in units.
 const (
 	rowHeight  = 15
-	labelRight = 70
+	labelRight = 270
 	halfBand   = 75  // half the width of a band
 	farthest   = 4.4 // half widths of the band; figures further away are drawn there
 	topHeight  = 60
@@ -54,8 +54,9 @@ func draw(page string) ([]byte, error) {
 	}
 	var dots []dot
 	for _, row := range rows {
-		if name, rest, ok := strings.Cut(row[0], " "); ok {
-			id, skip = name, strings.Contains(rest, "("+string(exact)+")")
+		if title, _, ok := strings.Cut(row[0], " **"); ok {
+			name, tier, _ := strings.Cut(title, " (")
+			id, skip = name, strings.HasPrefix(tier, string(exact))
 		}
 		class := map[string]string{shown: "good", edge: "edge", outside: "bad"}[verdict(at(row, "Figure"))]
 		if skip || class == "" || at(row, "Measured") == "" {

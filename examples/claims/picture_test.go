@@ -35,8 +35,8 @@ func TestAWrittenPageIsDrawn(t *testing.T) {
 	require.NoError(t, run([]string{"-svg", file, "-from", page}, io.Discard, io.Discard))
 	drawn, err := os.ReadFile(file)
 	require.NoError(t, err)
-	assert.Contains(t, string(drawn), "<title>L6, seconds: measured ")
-	assert.NotContains(t, string(drawn), "<title>L1, ", "a row without random numbers")
+	assert.Contains(t, string(drawn), "<title>L6 sleep job, Hadoop&#39;s copies, seconds: measured ")
+	assert.NotContains(t, string(drawn), "<title>L1 ", "a row without random numbers")
 }
 
 func TestPlaceInTheBand(t *testing.T) {
@@ -66,13 +66,13 @@ func TestPicturesThatCannotBeDrawn(t *testing.T) {
 	file, empty, odd := filepath.Join(t.TempDir(), "x.svg"), filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	require.NoError(t, os.WriteFile(empty, nil, 0o644))
 	head := "| Row | Where | Measure | Paper | Band | Measured | ± s.e. | Again | Figure |\n|---|\n"
-	require.NoError(t, os.WriteFile(odd, []byte(head+"| L6 (B) **shown** | a | b | 1 | 1 to 2 | many | | | shown |\n"), 0o644))
+	require.NoError(t, os.WriteFile(odd, []byte(head+"| L6 a (B) **shown** | a | b | 1 | 1 to 2 | many | | | shown |\n"), 0o644))
 	for want, args := range map[string][]string{
-		"-svg and -from go together":                       {"-svg", file},
-		"-svg and -from go together: the file":             {"-from", empty},
-		"there is no table of claims to draw":              {"-svg", file, "-from", empty},
-		"no such file":                                     {"-svg", file, "-from", file},
-		`L6: the measured figure is "many", want a number`: {"-svg", file, "-from", odd},
+		"-svg and -from go together":                         {"-svg", file},
+		"-svg and -from go together: the file":               {"-from", empty},
+		"there is no table of claims to draw":                {"-svg", file, "-from", empty},
+		"no such file":                                       {"-svg", file, "-from", file},
+		`L6 a: the measured figure is "many", want a number`: {"-svg", file, "-from", odd},
 	} {
 		assert.ErrorContains(t, run(args, io.Discard, io.Discard), want)
 		assert.NoFileExists(t, file)

@@ -18,10 +18,11 @@ const (
 
 // row is one claim of a paper.
 type row struct {
-	id, where string
-	tier      tier
-	claim     string    // the claim in words
-	measures  []measure // the measured numbers, in the order in which run returns them
+	id, name string // the name is the subject, in a few words
+	where    string
+	tier     tier
+	claim    string    // the claim in words
+	measures []measure // the measured numbers, in the order in which run returns them
 	// run is the experiment. It returns a number for each measure. Nil: the experiment cannot be run, and the note of
 	// the row gives the reason.
 	run func(seed uint64) []float64
@@ -183,6 +184,7 @@ type figure struct {
 // outcome is the result of a row.
 type outcome struct {
 	ID      string   `json:"id"`
+	Name    string   `json:"name"`
 	Where   string   `json:"where"`
 	Tier    tier     `json:"tier"`
 	Claim   string   `json:"claim"`
@@ -195,7 +197,7 @@ type outcome struct {
 
 // judge compares the values of all seeds, values[seed][measure], with the bands of the row.
 func (r row) judge(values [][]float64) outcome {
-	o := outcome{ID: r.id, Where: r.where, Tier: r.tier, Claim: r.claim, Seeds: len(values), Verdict: shown, Note: notes[r.id]}
+	o := outcome{ID: r.id, Name: r.name, Where: r.where, Tier: r.tier, Claim: r.claim, Seeds: len(values), Verdict: shown, Note: notes[r.id]}
 	if r.run == nil {
 		o.Verdict, o.Seeds = notRepeated, 0
 		return o
