@@ -167,8 +167,8 @@ func macrobenchmark(seed uint64) []float64 {
 	return []float64{middle(both), stat.Mean(first, nil)}
 }
 
-// dayOfJobs returns jobs with the sizes and numbers of Table 2, submitted every 30 s on average, with maps of 9 to 60 s,
-// and the bin of each job.
+// dayOfJobs returns jobs with the sizes and numbers of Table 2, submitted every 30 s on average, with maps of 9 to 60
+// s, and the bin of each job.
 func dayOfJobs(seed uint64) (jobs []cluster.Job, bins []int) {
 	sizes := []int{16, 40, 80, 160, 320, 600, 1200, 2400, 6400}
 	counts := []int{29, 5, 4, 4, 3, 2, 1, 1, 1}
@@ -195,8 +195,8 @@ func dayOfJobs(seed uint64) (jobs []cluster.Job, bins []int) {
 	return jobs, bins
 }
 
-// facebookDay runs a day of jobs on 100 nodes with four map slots and two reduce slots. It returns the mean gain of fair
-// sharing and splitting for bins 0 and 1, and for bin 0.
+// facebookDay runs a day of jobs on 100 nodes with four map slots and two reduce slots. It returns the mean gain of
+// fair sharing and splitting for bins 0 and 1, and for bin 0.
 func facebookDay(seed uint64) (both, first float64) {
 	jobs, bins := dayOfJobs(seed)
 	fifo := cluster.Config{Seed: seed, Machines: nodes(100, 4, 2, 1), Jobs: jobs}
@@ -213,10 +213,10 @@ func facebookDay(seed uint64) (both, first float64) {
 	return stat.Mean(append(gains[1], gains[0]...), nil), stat.Mean(gains[0], nil)
 }
 
-// localDay runs a day of jobs by fair sharing and splitting, without a delay and with a delay of 10 s. A map reads its
-// block for 9 s, as the shortest maps do, and computes for the rest of its time. Away from the block it reads for longer
-// (remoteScan). Blocks are on three nodes. It returns the localities of bin 0 and of the largest job, without delay and
-// with it, and the mean time of the jobs of bins 0 and 1 with delay divided by that without.
+// localDay runs a day of jobs by fair sharing and splitting, without a delay and with a delay of 10 s. A map reads
+// its block for 9 s, as the shortest maps do, and computes for the rest of its time. Away from the block it reads for
+// longer (remoteScan). Blocks are on three nodes. It returns the localities of bin 0 and of the largest job, without
+// delay and with it, and the mean time of the jobs of bins 0 and 1 with delay divided by that without.
 func localDay(seed uint64) []float64 {
 	jobs, bins := dayOfJobs(seed)
 	rng := rand.New(rand.NewPCG(seed, 65))
@@ -249,10 +249,10 @@ func localDay(seed uint64) []float64 {
 	return append(localities, took[1]/took[0])
 }
 
-// smallJobAlone runs §6.2.3 with twenty jobs, each alone on 100 nodes: 16 scans of blocks of 128 MB in 9 s, and a reduce.
-// The network is idle, so a scan reads as fast away from its block as at it: nodes have four disks of 55 MB/s (LATE
-// §5.1.1) and send 1 Gbps to each other (Table 1). The reduce takes the 26 s that the paper's 35.4 s leave beside the
-// scans, as in H11.
+// smallJobAlone runs §6.2.3 with twenty jobs, each alone on 100 nodes: 16 scans of blocks of 128 MB in 9 s, and a
+// reduce. The network is idle, so a scan reads as fast away from its block as at it: nodes have four disks of 55 MB/s
+// (LATE §5.1.1) and send 1 Gbps to each other (Table 1). The reduce takes the 26 s that the paper's 35.4 s leave
+// beside the scans, as in H11.
 func smallJobAlone(seed uint64) []float64 {
 	const times, block = 20, 128e6
 	var v [4]float64
@@ -263,14 +263,14 @@ func smallJobAlone(seed uint64) []float64 {
 			maps[k] = cluster.Task{Bytes: block, Replicas: replicas(rng, 100, 3)}
 		}
 		c := cluster.Config{
-			Seed: seed<<8 + i, Machines: nodes(100, 4, 2, 1), Hosts: slices.Repeat([]cluster.Host{{Disk: 4 * 55e6, Card: card}}, 100),
+			Seed: seed<<8 + i, Machines: nodes(100, 4, 2, 1), Physical: slices.Repeat([]cluster.Physical{{Disk: 4 * 55e6, Card: card}}, 100),
 			Remote: block / 9, Heartbeat: heartbeat, OneTask: true, EvenLoad: true,
 			Jobs: []cluster.Job{{Phases: []cluster.Phase{
 				{Tasks: maps}, {Kind: cluster.Reduce, After: []int{0}, Tasks: sameTasks(1, 26)},
 			}}},
 		}
 		for k := range c.Machines {
-			c.Machines[k].Host = k
+			c.Machines[k].Physical = k
 		}
 		plain := locality{must(c)}
 		c.Delay = waiting(10 * time.Second)

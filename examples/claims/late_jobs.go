@@ -52,30 +52,30 @@ func lateSleep(seed uint64, speculativeCap float64) cluster.Result {
 	return sleepJob(seed, sweepReducers, rules.LATE{SpeculativeCap: speculativeCap})
 }
 
-// The hosts of EC2. They are inputs of L10 to L13.
+// The physical machines of EC2. They are inputs of L10 to L13.
 const (
-	// hostDisk is the speed of the disks of a host together, in bytes per second. It is chosen so that a machine of k on
-	// a host has min(virtualDisk, hostDisk/k): 62, 62, 58, 44, 35, 29 and 25 MB/s. Table 2 has 61.8, 56.5, 53.6, 46.4,
-	// 34.2, 25.4 and 24.8.
-	hostDisk = 175e6
-	// virtualDisk is the most that one virtual machine gets: Table 2, one machine on a host.
+	// physicalDisk is the speed of the disks of a physical machine together, in bytes per second. It is chosen so
+	// that a machine of k on a physical machine has min(virtualDisk, physicalDisk/k): 62, 62, 58, 44, 35, 29 and 25
+	// MB/s. Table 2 has 61.8, 56.5, 53.6, 46.4, 34.2, 25.4 and 24.8.
+	physicalDisk = 175e6
+	// virtualDisk is the most that one virtual machine gets: Table 2, one machine on a physical machine.
 	virtualDisk = 62e6
 	// card is a network card of 1 Gbps, as was usual in 2008. The paper does not say.
 	card = 125e6
 )
 
-// hardware describes hosts by the number of virtual machines on them, counted from 0: their disks, and the scatter of
-// these as a share. machine is the most that one virtual machine gets of a disk.
+// hardware describes physical machines by the number of virtual machines on them, counted from 0: their disks, and
+// the scatter of these as a share. machine is the most that one virtual machine gets of a disk.
 type hardware struct {
 	disk, scatter []float64
 	machine       float64
 }
 
-// The scatter on EC2 is Table 2's standard deviation by its mean; for eight machines that for seven stands in. The local
-// hosts have 1, 2 or 4 machines. Their disks have Table 4's speed times the number of machines.
+// The scatter on EC2 is Table 2's standard deviation by its mean; for eight machines that for seven stands in. The
+// local physical machines have 1, 2 or 4 machines. Their disks have Table 4's speed times the number of machines.
 var (
 	ec2 = hardware{
-		disk:    slices.Repeat([]float64{hostDisk}, 8),
+		disk:    slices.Repeat([]float64{physicalDisk}, 8),
 		scatter: []float64{4.9 / 61.8, 10 / 56.5, 11.2 / 53.6, 11.9 / 46.4, 7.9 / 34.2, 2.5 / 25.4, 0.9 / 24.8, 0.9 / 24.8},
 		machine: virtualDisk,
 	}
@@ -86,58 +86,59 @@ var (
 	}
 )
 
-// The numbers of hosts with 1, 2, ... machines: Tables 3 and 5, §5.2.2 with about ten machines at each level, and §5.2.3
-// with twice as many. Packed are 100 machines on 13 hosts (§5.1.2).
+// The numbers of physical machines with 1, 2, ... machines: Tables 3 and 5, §5.2.2 with about ten machines at each
+// level, and §5.2.3 with twice as many. Packed are 100 machines on 13 physical machines (§5.1.2).
 var (
-	hostsOf243 = []int{40, 20, 15, 10, 8, 4, 2}
-	hostsOf100 = []int{13, 7, 3, 3, 2, 2, 2, 2}
-	hostsOf204 = []int{23, 12, 8, 6, 5, 4, 4, 4}
-	hostsOf15  = []int{5, 3, 0, 1}
-	packed     = []int{0, 0, 0, 0, 0, 0, 4, 9}
-	isolated   = []int{100}
+	physicalOf243 = []int{40, 20, 15, 10, 8, 4, 2}
+	physicalOf100 = []int{13, 7, 3, 3, 2, 2, 2, 2}
+	physicalOf204 = []int{23, 12, 8, 6, 5, 4, 4, 4}
+	physicalOf15  = []int{5, 3, 0, 1}
+	packed        = []int{0, 0, 0, 0, 0, 0, 4, 9}
+	isolated      = []int{100}
 )
 
-// backgroundWrites is the number of endless writes on a straggler. The paper's stragglers run four processes that write
-// and four that compute. It gives only their effect: without speculation, Sort took 3.2 times as long as under LATE. L11
-// is calibrated to this figure. A straggler's processor is shared with as many processes, and runs four tasks.
+// backgroundWrites is the number of endless writes on a straggler. The paper's stragglers run four processes that
+// write and four that compute. It gives only their effect: without speculation, Sort took 3.2 times as long as under
+// LATE. L11 is calibrated to this figure. A straggler's processor is shared with as many processes, and runs four
+// tasks.
 const backgroundWrites = 16
 
-// work is the size of a job. The times are in seconds on a machine that is alone on its host and has two such tasks at
-// once: of a map, of the copying of a reduce, and of the rest of the reduce. compute is the part of a map's time in which
-// it uses no disk.
+// work is the size of a job. The times are in seconds on a machine that is alone on its physical machine and has two
+// such tasks at once: of a map, of the copying of a reduce, and of the rest of the reduce. compute is the part of a
+// map's time in which it uses no disk.
 type work struct {
 	maps, reduces                          int
 	mapTime, compute, copyTime, reduceTime float64
 }
 
-// work100GB is the job of §5.1.2. Its times are chosen so that the job takes the paper's 408 s with one machine on each
-// host.
+// work100GB is the job of §5.1.2. Its times are chosen so that the job takes the paper's 408 s with one machine on
+// each physical machine.
 var work100GB = work{maps: 1600, reduces: 180, mapTime: 14.2, copyTime: 85, reduceTime: 142}
 
 // sortOn243 runs §5.2.1: 30 GB, so two maps for each machine, and reduces in nine of ten slots.
 func sortOn243(seed uint64, policy restart.Policy) cluster.Result {
 	w := work{maps: 486, reduces: 437, mapTime: 30, copyTime: 30, reduceTime: 60}
-	return hadoopJob(seed, policy, ec2, hostsOf243, 0, w)
+	return hadoopJob(seed, policy, ec2, physicalOf243, 0, w)
 }
 
 // sortOn100 runs §5.2.2: 25 GB, so four maps for each machine.
 func sortOn100(seed uint64, policy restart.Policy) cluster.Result {
 	w := work{maps: 400, reduces: 180, mapTime: 15, copyTime: 30, reduceTime: 60}
-	return hadoopJob(seed, policy, ec2, hostsOf100, 8, w)
+	return hadoopJob(seed, policy, ec2, physicalOf100, 8, w)
 }
 
-// grep and wordCount run §5.2.3: 43 and 21 GB on 204 machines. The reduces of grep write half as much as Sort's, and the
-// reduces of wordCount nearly nothing. A map of wordCount reads what a map of grep reads, and computes for the rest of
-// its time.
+// grep and wordCount run §5.2.3: 43 and 21 GB on 204 machines. The reduces of grep write half as much as Sort's, and
+// the reduces of wordCount nearly nothing. A map of wordCount reads what a map of grep reads, and computes for the
+// rest of its time.
 func grep(seed uint64, policy restart.Policy) cluster.Result {
 	w := work{maps: 672, reduces: 367, mapTime: 30, copyTime: 15, reduceTime: 30}
-	return hadoopJob(seed, policy, ec2, hostsOf204, 8, w)
+	return hadoopJob(seed, policy, ec2, physicalOf204, 8, w)
 }
 
 func wordCount(mapTime float64) func(seed uint64, policy restart.Policy) cluster.Result {
 	return func(seed uint64, policy restart.Policy) cluster.Result {
 		w := work{maps: 328, reduces: 367, mapTime: mapTime, compute: mapTime - 15, copyTime: 3, reduceTime: 6}
-		return hadoopJob(seed, policy, ec2, hostsOf204, 8, w)
+		return hadoopJob(seed, policy, ec2, physicalOf204, 8, w)
 	}
 }
 
@@ -145,18 +146,18 @@ func wordCount(mapTime float64) func(seed uint64, policy restart.Policy) cluster
 func localSort(stragglers int) func(seed uint64, policy restart.Policy) cluster.Result {
 	return func(seed uint64, policy restart.Policy) cluster.Result {
 		w := work{maps: 15, reduces: 27, mapTime: 30, copyTime: 30, reduceTime: 60}
-		return hadoopJob(seed, policy, local, hostsOf15, stragglers, w)
+		return hadoopJob(seed, policy, local, physicalOf15, stragglers, w)
 	}
 }
 
-// hadoopJob runs a job of maps and reduces on virtual machines. A map reads a block of two replicas, computes, and writes
-// as much as it has read to its disk, if it does not compute. A reduce copies from the memory of the machines that ran
-// the maps. Then it writes to its disk. The replica of its
-// output is left out: the bytes of a job stand for all that its tasks do with their disks, and are many times its data.
-func hadoopJob(seed uint64, policy restart.Policy, h hardware, hosts []int, stragglers int, w work) cluster.Result {
+// hadoopJob runs a job of maps and reduces on virtual machines. A map reads a block of two replicas, computes, and
+// writes as much as it has read to its disk, if it does not compute. A reduce copies from the memory of the machines
+// that ran the maps. Then it writes to its disk. The replica of its output is left out: the bytes of a job stand for
+// all that its tasks do with their disks, and are many times its data.
+func hadoopJob(seed uint64, policy restart.Policy, h hardware, physical []int, stragglers int, w work) cluster.Result {
 	rng := rand.New(rand.NewPCG(seed, 52))
 	c := hadoopCluster(seed, policy)
-	c.Hosts, c.Machines = virtualMachines(rng, h, hosts)
+	c.Physical, c.Machines = virtualMachines(rng, h, physical)
 	for _, i := range rng.Perm(len(c.Machines))[:stragglers] {
 		m := &c.Machines[i]
 		m.Background, m.Speed = backgroundWrites, 4.0/(4+backgroundWrites)
@@ -184,33 +185,34 @@ func hadoopJob(seed uint64, policy restart.Policy, h hardware, hosts []int, stra
 	return must(c)
 }
 
-// virtualMachines returns hosts with 1, 2, ... machines. Their disks scatter. The most that a machine gets scatters as the
-// disk of a machine that is alone.
-func virtualMachines(rng *rand.Rand, h hardware, hosts []int) (list []cluster.Host, machines []cluster.Machine) {
+// virtualMachines returns physical machines with 1, 2, ... machines. Their disks scatter. The most that a machine
+// gets scatters as the disk of a machine that is alone.
+func virtualMachines(rng *rand.Rand, h hardware, physical []int) (list []cluster.Physical, machines []cluster.Machine) {
 	drawn := func(mean, scatter float64) float64 { return mean * max(0.25, 1+scatter*rng.NormFloat64()) }
-	for level, n := range hosts {
+	for level, n := range physical {
 		for range n {
 			for range level + 1 {
 				machines = append(machines, cluster.Machine{
-					Slots: [2]int{2, 2}, Host: len(list), DiskRate: drawn(h.machine, h.scatter[0]),
+					Slots: [2]int{2, 2}, Physical: len(list), DiskRate: drawn(h.machine, h.scatter[0]),
 				})
 			}
 			disk := h.disk[level]
 			if level > 0 {
 				disk = drawn(disk, h.scatter[level])
 			}
-			list = append(list, cluster.Host{Disk: disk, Card: card})
+			list = append(list, cluster.Physical{Disk: disk, Card: card})
 		}
 	}
 	return list, machines
 }
 
-// writeRate returns the speed in MB/s at which one of k virtual machines writes 5000 MB on a host of EC2, as in §5.1.1.
+// writeRate returns the speed in MB/s at which one of k virtual machines writes 5000 MB on a physical machine of EC2,
+// as in §5.1.1.
 func writeRate(k int) float64 {
 	const written = 5000e6
 	c := cluster.Config{
-		Hosts: []cluster.Host{{Disk: hostDisk, Card: card}},
-		Jobs:  []cluster.Job{{Phases: []cluster.Phase{{Tasks: slices.Repeat([]cluster.Task{{Writes: written}}, k)}}}},
+		Physical: []cluster.Physical{{Disk: physicalDisk, Card: card}},
+		Jobs:     []cluster.Job{{Phases: []cluster.Phase{{Tasks: slices.Repeat([]cluster.Task{{Writes: written}}, k)}}}},
 	}
 	for range k {
 		c.Machines = append(c.Machines, cluster.Machine{Slots: [2]int{1}, DiskRate: virtualDisk})

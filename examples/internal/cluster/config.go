@@ -21,10 +21,10 @@ type Config struct {
 	Machines []Machine
 	// Racks are the racks of the machines. Nil: one rack, with an infinitely fast network.
 	Racks []Rack
-	// Hosts are the physical hosts of the machines. All reads, writes and transfers are flows that share their disks and
-	// cards then. Nil: disks and cards are not simulated.
-	Hosts []Host
-	Jobs  []Job
+	// Physical are the physical machines of the machines. All reads, writes and transfers are flows that share their
+	// disks and cards then. Nil: disks and cards are not simulated.
+	Physical []Physical
+	Jobs     []Job
 	// Seed is the seed of all random numbers.
 	Seed uint64
 
@@ -133,9 +133,10 @@ func (k Kind) String() string {
 type Machine struct {
 	Rack  int
 	Slots [kinds]int
-	// Host is the index of its host. DiskRate is the largest part of the disk of its host that it gets, in bytes per
-	// second; 0: no limit. Background is the number of endless writes that share its disk. All need Config.Hosts.
-	Host       int
+	// Physical is the index of its physical machine. DiskRate is the largest part of the disk of its physical machine
+	// that it gets, in bytes per second; 0: no limit. Background is the number of endless writes that share its disk.
+	// All need Config.Physical.
+	Physical   int
 	DiskRate   float64
 	Background int
 	// Speed is a factor on the speed of all work; 0 is used as 1.
@@ -164,8 +165,6 @@ type Job struct {
 	Phases []Phase
 	// Deadline is the instant before which the job should end; 0: none.
 	Deadline time.Duration
-	// Projected is the expected time of the job, for the order by laxity.
-	Projected time.Duration
 	// Follows is the number of an earlier job, counted from 1. This job is submitted At after the end of that job; 0:
 	// At is an instant.
 	Follows int
@@ -187,8 +186,8 @@ type Phase struct {
 	// Fetch is the speed at which a task reads the output of the phases After, if the links of the network are not
 	// simulated, in bytes per second; 0: infinitely fast.
 	Fetch float64
-	// Luck draws a factor on the computing time of an attempt, and on the bytes that it writes. wave is 0 for attempts that start as soon as the phase
-	// can begin, and 1 for others. Nil: 1.
+	// Luck draws a factor on the computing time of an attempt, and on the bytes that it writes. wave is 0 for
+	// attempts that start as soon as the phase can begin, and 1 for others. Nil: 1.
 	Luck func(r *rand.Rand, task, machine, wave int) float64
 	// Keys are the values that the tasks reduce; nil: none. With Keys, the work and the input of each task are
 	// decided when the phase begins.
@@ -205,7 +204,7 @@ type Task struct {
 	// Bytes is the size of the input: blocks on the machines Replicas, or, if the phase reads other phases, the
 	// task's part of their outputs.
 	Bytes float64
-	// Writes is the number of bytes that the task writes after it has computed. It takes time only with Config.Hosts.
+	// Writes is the number of bytes that the task writes after it has computed. It takes time only with Config.Physical.
 	Writes float64
 	// Replicas are the machines that have the block of the task. Nil: the block is equally near to all machines.
 	Replicas []int32

@@ -20,6 +20,8 @@
 //   - Its machine: [Machine.Speed], its slow [Spell], and the number of attempts that share it. A copy on another
 //     machine does not have this cause.
 //   - The network: the place of its input, and the other flows on the links.
+//   - Its physical machine: the reads, the writes and the transfers of all attempts there share a disk and a card
+//     ([Config.Physical]).
 //   - Luck: [Phase.Luck] is drawn for each attempt. The attempts of the first wave of a phase can have a different
 //     distribution.
 //
@@ -27,8 +29,9 @@
 //
 // # Simplifications
 //
-//   - A read that overlaps with the phase whose output it reads has the speed [Phase.Fetch]. A read within a rack
-//     has the speed of the reader. Only reads between racks share links.
+//   - Without physical machines, a read that overlaps with the phase whose output it reads has the speed
+//     [Phase.Fetch], a read within a rack has the speed of the reader, and only reads between racks share links.
+//   - With physical machines, the output of a phase is read from the memory of the machines that wrote it.
 //   - When the last input of a task ends, a task that read early has read all other inputs, if it was fast enough.
 //   - A replica is made at once, and the output of a task has at most one replica. The loss of a replica is noticed
 //     at once.

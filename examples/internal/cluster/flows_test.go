@@ -24,7 +24,9 @@ func checkFlows(s *sim) error {
 	for f := range s.net.flows {
 		if flow := &s.net.flows[f]; flow.live {
 			live++
-			if c := &s.copies[flow.copy]; !c.live || c.stage != reads && c.stage != writes {
+			if flow.copy == none {
+				live-- // a background write
+			} else if c := &s.copies[flow.copy]; !c.live || c.stage != reads && c.stage != writes {
 				return fmt.Errorf("flow %d goes on for copy %d, which is live %v at stage %d", f, flow.copy, c.live, c.stage)
 			}
 		}
@@ -80,6 +82,9 @@ func meeting(seed uint64, ways map[string]func(*Config)) (Config, string) {
 			}
 		}
 	}
+	if rng.IntN(3) == 0 {
+		onPhysical(&c, rng)
+	}
 	if rng.IntN(4) == 0 {
 		c.Order.Pools = []fairshare.Pool{{Min: int64(rng.IntN(3))}, {Weight: 2}, {}}
 		c.Order.Preempt = &preempt.Config{Timeouts: preempt.Timeouts{Min: 2 * time.Second, Fair: 5 * time.Second}}
@@ -96,6 +101,25 @@ func meeting(seed uint64, ways map[string]func(*Config)) (Config, string) {
 	}
 	c.ClonePreempts = rng.IntN(2) == 0
 	return c, said
+}
+
+// onPhysical puts the machines on physical machines, and lets every second phase write.
+func onPhysical(c *Config, rng *rand.Rand) {
+	c.Physical = make([]Physical, 1+rng.IntN(3))
+	for i := range c.Physical {
+		c.Physical[i] = Physical{Disk: float64(20 + rng.IntN(100)), Card: float64(10 + rng.IntN(50))}
+	}
+	for i := range c.Machines {
+		c.Machines[i].Physical, c.Machines[i].Background = rng.IntN(len(c.Physical)), rng.IntN(2)
+		c.Machines[i].DiskRate = float64(10 + rng.IntN(50))
+	}
+	for i := range c.Jobs {
+		for k := range c.Jobs[i].Phases {
+			for t := range c.Jobs[i].Phases[k].Tasks {
+				c.Jobs[i].Phases[k].Tasks[t].Writes = float64(k%2) * 50
+			}
+		}
+	}
 }
 
 // A killed attempt stops reading. The attempt that starts in its place reads everything itself.

@@ -72,7 +72,7 @@ func (s *sim) price(at int32, facts *Phase) {
 		c.output *= luck
 	}
 	t.drawn++
-	if len(s.c.Hosts) > 0 {
+	if len(s.c.Physical) > 0 {
 		usual := s.usualRate(c.machine)
 		c.reading, c.writing = task.Bytes/usual, c.output/usual
 	}

@@ -38,13 +38,10 @@ func (o *laxityOrder) facts(job int32) laxity.Job {
 	if d := o.s.c.Jobs[job].Deadline; d > 0 {
 		left = d - o.s.now
 	}
-	need := o.s.c.Jobs[job].Projected
-	if need == 0 {
-		j := &o.s.jobs[job]
-		for p := j.phases[0]; p < j.phases[1]; p++ {
-			if o.s.phases[p].unfinished > 0 {
-				need += o.s.longest(p)
-			}
+	need, j := time.Duration(0), &o.s.jobs[job]
+	for p := j.phases[0]; p < j.phases[1]; p++ {
+		if o.s.phases[p].unfinished > 0 {
+			need += o.s.longest(p)
 		}
 	}
 	return laxity.Job{UntilDeadline: left, Projected: need}

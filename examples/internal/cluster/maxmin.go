@@ -71,8 +71,8 @@ func (n *network) connect() {
 }
 
 // fill sets the rates of the collected flows. It computes the level at which the first link would be full. Every flow
-// can have this rate by weight. Flows that want no more get what they want. If there are none, the flows on this link get
-// the level. The rest of the bandwidth is divided among the other flows in the same way.
+// can have this rate by weight. Flows that want no more get what they want. If there are none, the flows on this link
+// get the level. The rest of the bandwidth is divided among the other flows in the same way.
 func (n *network) fill(now int64) {
 	for _, at := range n.queue {
 		l := &n.links[at]

@@ -3,10 +3,11 @@ package cluster
 import "math"
 
 // network carries flows over links. A link is the uplink or the downlink of a rack, the disk or a direction of the
-// network card of a host, or a machine's part of its host's disk. Flows share links max-min fairly, as a fluid: a flow
-// can get more only if a flow that has no more loses some. It is never faster than its own limit. The machines on a host
-// share it equally, however many flows they have, as virtual machines do [LATE §5.1]: a flow has the weight 1/n if its
-// machine's disk has n flows, and the rates of flows are compared by weight.
+// network card of a physical machine, or a machine's part of its physical machine's disk. Flows share links max-min
+// fairly, as a fluid: a flow can get more only if a flow that has no more loses some. It is never faster than its own
+// limit. The machines on a physical machine share it equally, however many flows they have, as virtual machines do
+// [LATE §5.1]: a flow has the weight 1/n if its machine's disk has n flows, and the rates of flows are compared by
+// weight.
 //
 // Only links that could be full matter for the rates. So a change is computed only for the flows that such links
 // connect. An idle part of a large cluster takes no time.
@@ -59,29 +60,29 @@ type flow struct {
 // use is a link of a flow, and the place of the flow in the list of the link.
 type use struct{ link, at int32 }
 
-// mostLinks is the largest number of links of a flow: disk, host's disk and card of the source, uplink, downlink, card,
-// host's disk and disk of the destination.
+// mostLinks is the largest number of links of a flow: disk, physical machine's disk and card of the source, uplink,
+// downlink, card, physical machine's disk and disk of the destination.
 const mostLinks = 8
 
 // tight reports whether the link could be full. It has a margin, because sums of floating-point numbers are not
 // exact.
 func (l *link) tight() bool { return l.wanted > l.capacity*(1-1e-9) }
 
-// newNetwork returns the network of the racks, hosts and machines. The links of hosts and machines are there only if
-// there are hosts.
+// newNetwork returns the network of the racks, physical machines and machines. The links of physical machines and
+// machines are there only if there are physical machines.
 func newNetwork(c *Config) *network {
-	n := &network{racks: len(c.Racks), machines: 2*len(c.Racks) + hostLinks*len(c.Hosts)}
+	n := &network{racks: len(c.Racks), machines: 2*len(c.Racks) + physicalLinks*len(c.Physical)}
 	add := func(bytes float64) { n.links = append(n.links, link{capacity: capacity(bytes)}) }
 	for _, r := range c.Racks {
 		add(r.Up)
 		add(r.Down)
 	}
-	for _, h := range c.Hosts {
+	for _, h := range c.Physical {
 		add(h.Disk)
 		add(h.Card) // out
 		add(h.Card) // in
 	}
-	if len(c.Hosts) > 0 {
+	if len(c.Physical) > 0 {
 		for _, m := range c.Machines {
 			add(m.DiskRate)
 		}

@@ -15,9 +15,9 @@ func (s *sim) beginReading(at int32) {
 	case facts.Bytes == 0:
 		c.stage = reads
 		s.haveRead(at)
-	case len(s.c.Hosts) > 0 && len(p.inputs) == 0:
+	case len(s.c.Physical) > 0 && len(p.inputs) == 0:
 		s.readBlock(at, facts)
-	case len(s.c.Hosts) > 0 && (p.missing > 0 || len(s.c.Racks) < 2):
+	case len(s.c.Physical) > 0 && (p.missing > 0 || len(s.c.Racks) < 2):
 		s.fetch(at, facts.Bytes)
 	case len(p.inputs) > 0 && p.from != nil && len(s.c.Racks) > 1 && p.missing == 0:
 		s.shuffle(at, p.from, facts.Bytes)
@@ -42,8 +42,8 @@ func (s *sim) shuffle(at int32, from []float64, bytes float64) {
 	for rack, share := range from {
 		if share > 0 {
 			links := s.between(int32(rack), c.machine)
-			if len(s.c.Hosts) > 0 {
-				links = append(s.disk(links, c.machine), s.hostLink(c.machine, cardIn))
+			if len(s.c.Physical) > 0 {
+				links = append(s.disk(links, c.machine), s.physicalLink(c.machine, cardIn))
 			}
 			s.startFlow(at, links, bytes*share, n)
 		}
@@ -201,7 +201,7 @@ func (s *sim) readAgain(id int32) {
 // readOn lets an attempt read a share of its input that was missing.
 func (s *sim) readOn(at int32, share float64) {
 	c := &s.copies[at]
-	if len(s.c.Hosts) > 0 {
+	if len(s.c.Physical) > 0 {
 		s.fetch(at, s.taskFacts(c.task).Bytes*share)
 		return
 	}
@@ -254,7 +254,7 @@ func (s *sim) feed(p *phase) {
 			switch {
 			case c.stage == starves:
 				s.readOn(at, 1/n)
-			case c.stage == reads && c.flows == 1 && len(s.c.Hosts) > 0:
+			case c.stage == reads && c.flows == 1 && len(s.c.Physical) > 0:
 				s.net.least(int64(s.now), c.flow, s.taskFacts(t).Bytes/n)
 			case c.stage == reads && c.flows == 0 && c.amount == c.reading:
 				s.advance(c, s.machines[c.machine].rate)

@@ -60,14 +60,14 @@ func (c *Config) validate() error {
 			}
 		}
 	}
-	for i, h := range c.Hosts {
+	for i, h := range c.Physical {
 		if !(h.Disk >= 0) || !(h.Card >= 0) {
-			return fmt.Errorf("cluster: host %d: disk %v, card %v: must not be negative", i, h.Disk, h.Card)
+			return fmt.Errorf("cluster: physical machine %d: disk %v, card %v: must not be negative", i, h.Disk, h.Card)
 		}
 	}
 	for i, m := range c.Machines {
-		if n := len(c.Hosts); n > 0 && (m.Host < 0 || m.Host >= n) {
-			return fmt.Errorf("cluster: machine %d: host %d: there are %d", i, m.Host, n)
+		if n := len(c.Physical); m.Physical < 0 || m.Physical >= max(1, n) || n == 0 && m.Background > 0 {
+			return fmt.Errorf("cluster: machine %d: physical machine %d: there are %d", i, m.Physical, n)
 		}
 		if m.Rack < 0 || m.Rack >= max(1, len(c.Racks)) {
 			return fmt.Errorf("cluster: machine %d: rack %d: there are %d", i, m.Rack, len(c.Racks))
