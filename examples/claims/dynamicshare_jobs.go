@@ -55,8 +55,8 @@ func missed(seed uint64, jobs int, way func(*cluster.Config)) float64 {
 }
 
 // A worker slows down at an instant after the jobs are planned, for the rest of the run. The paper's workers on
-// PlanetLab do so (§5, "the increase of the required execution times on some Workers"). It does not say how many workers
-// and how much: both numbers are choices. LATE §5.2.2 has stragglers that take 2 to 4 times as long.
+// PlanetLab do so (§5, "the increase of the required execution times on some Workers"). It does not say how many
+// workers and how much: both numbers are choices. LATE §5.2.2 has stragglers that take 2 to 4 times as long.
 const (
 	slowingWorkers = 0.2
 	slowedSpeed    = 1.0 / 3

@@ -106,8 +106,8 @@ func sticky(seed uint64, n, slots, jobs, blocks int, apart time.Duration, wait *
 	return locality{must(c)}
 }
 
-// stickySlots runs §6.2.2: 180 GB on 90 nodes, whose heartbeats bring a task for every free slot. The paper does not say
-// how many its modified scheduler assigns. This choice is calibrated to the locality at 50 jobs.
+// stickySlots runs §6.2.2: 180 GB on 90 nodes, whose heartbeats bring a task for every free slot. The paper does not
+// say how many its modified scheduler assigns. This choice is calibrated to the locality at 50 jobs.
 func stickySlots(seed uint64) []float64 {
 	run := func(jobs int, wait *delay.Policy) locality {
 		return locality{must(scans(seed, 90, 4, jobs, 1440, time.Second, wait))}

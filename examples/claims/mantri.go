@@ -166,7 +166,7 @@ func mantriRows() []row {
 			claim: "32 % live, 25 % on four jobs, t_rem to within 2.9 %",
 		},
 		{
-			id: "M15", name: "Mantri acts early", where: "§6.2", tier: experiment, seeds: 5,
+			id: "M15", name: "Mantri acts early", where: "§6.2", tier: experiment, seeds: 3,
 			claim: "half of Mantri's copies begin before the task has done 42 % of its work, half of the earlier build's before 77 %; " +
 				"it makes .47 times the copies, of which 2.8 times as many succeed",
 			measures: []measure{

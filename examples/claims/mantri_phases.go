@@ -54,7 +54,8 @@ func (t *tally) add(base, r cluster.Result) {
 	t.better += r.Won
 }
 
-// acts records when further attempts began. In base, each task has one attempt, with the luck of the first attempt in r.
+// acts records when further attempts began. In base, each task has one attempt, with the luck of the first attempt in
+// r.
 func (t *tally) acts(base, r cluster.Result) {
 	took, begun := make([]time.Duration, len(base.Runs)), make([]time.Duration, len(base.Runs))
 	for _, run := range base.Runs {

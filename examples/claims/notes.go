@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// notesText has for each row its inputs (what is from the paper's text, chosen, or calibrated, and to which figure),
-// and, for one that comes out differently, the physical reason and what was tried.
-//
 // notesText has the inputs of each row: values from the paper's text, choices, and values calibrated to a figure. For
 // a row with a different result, it also has the physical reason and the tries.
 //
