@@ -69,7 +69,7 @@ func TestACopyEndsWithItsOriginal(t *testing.T) {
 	time.Sleep(2 * time.Second) // until the plugins know the copy
 	s.end("a original", id, fails)
 	assert.Equal(t, "retry", s.settled("a").State)
-	assert.Eventually(t, func() bool { return s.copies() == 0 }, 2*time.Second, 10*time.Millisecond)
+	assert.Eventually(t, func() bool { return s.copies() == 0 }, 20*time.Second, 10*time.Millisecond)
 }
 
 // All slots are busy. A copy waits at the head of the queue, before the tasks that waited already.
@@ -111,7 +111,7 @@ func TestACopyBeginsOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, made)
 	s.recover(s.begins("a copy"))
-	assert.Eventually(t, func() bool { return s.copies() == 0 }, 5*time.Second, 10*time.Millisecond)
+	assert.Eventually(t, func() bool { return s.copies() == 0 }, 20*time.Second, 10*time.Millisecond)
 	_, begun := s.at("a copy")
 	assert.Empty(t, begun)
 	s.end("a original", id, ok)

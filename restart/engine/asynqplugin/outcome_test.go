@@ -247,9 +247,9 @@ func TestALostOriginalTakesTheResultOfItsCopy(t *testing.T) {
 	require.Eventually(t, func() bool {
 		won, err := s.redis.HGet(t.Context(), "straggler:{default}:task:lost", "result").Result()
 		return err == nil && won == "copy"
-	}, 5*time.Second, 10*time.Millisecond)
+	}, 20*time.Second, 10*time.Millisecond)
 	s.recover("lost")
-	assert.Eventually(t, func() bool { return s.row("lost").State == "completed" }, 5*time.Second, 10*time.Millisecond)
+	assert.Eventually(t, func() bool { return s.row("lost").State == "completed" }, 20*time.Second, 10*time.Millisecond)
 	assert.Equal(t, row{State: "completed", Result: "copy"}, s.row("lost"))
 	assert.Zero(t, s.redis.Exists(t.Context(), "straggler:{default}:task:lost").Val(), "a later task of this ID runs")
 }
