@@ -3,6 +3,7 @@ package asynqplugin_test
 import (
 	"bytes"
 	"context"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -244,4 +245,23 @@ func TestAServerWithoutThePlugin(t *testing.T) {
 	d.enqueue("work", "hangs", asynq.Timeout(6*time.Second), asynq.MaxRetry(9))
 	time.Sleep(4 * time.Second)
 	assert.Zero(t, log.count("gets a copy"))
+}
+
+// The events tell the size of a task by its payload. A size that is not a positive number is not known, and is told as -1.
+func TestWork(t *testing.T) {
+	for size, want := range map[float64]string{7: `"work":7}`, 0: `"work":-1}`, -3: `"work":-1}`, math.Inf(1): `"work":-1}`, math.NaN(): `"work":-1}`} {
+		d := newDatabase(t)
+		work := map[string]asynqplugin.Kind{"work": {Work: func(payload []byte) float64 {
+			assert.Equal(t, "a", string(payload))
+			return size
+		}}}
+		d.start(setup{options: asynqplugin.Options{Kinds: work}}, func(context.Context, *asynq.Task) error { return nil })
+		d.enqueue("work", "a")
+		require.Equal(t, "completed", d.settled("a").State)
+		events, err := d.redis.XRange(t.Context(), "straggler:{default}:events", "-", "+").Result()
+		require.NoError(t, err)
+		require.Len(t, events, 2)
+		assert.Contains(t, events[0].Values["event"], want, size)
+		assert.Contains(t, events[1].Values["event"], `"state":"succeeded"`)
+	}
 }
