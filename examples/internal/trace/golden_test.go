@@ -22,6 +22,7 @@ var rewrite = flag.Bool("rewrite", false, "rewrite testdata/*.golden; commit onl
 var fixtures = []string{
 	"spark.log", "rumen.json", "lines.jsonl", "table.csv", "job.jhist", "history.log", "shark.txt", "batch_instance.csv", "batch_task.csv",
 	"swim.tsv", "gotest.json", "bazel.json", "timeline.json", "kube.json", "argo.json", "topology.json", "journal.txt", "spans.json", "profile.json",
+	"steps_perfetto.json", "steps_otel.json",
 }
 
 // Each fixture holds every trap of its format that we know of; the golden file is the log in the normal form, and below

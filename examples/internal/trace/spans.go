@@ -51,15 +51,19 @@ func (t *timeline) tasks() {
 
 // steps makes a phase of each step, and of each thread in it a task, if at least half of the spans with an end have a step
 // as an argument. The time of a task is the sum of the outermost spans with this step: a gap between two spans is a wait.
-// The argument stage names the stage of a thread.
+// The argument stage names the stage of a thread. A task with a span that has not ended is left out and counted.
 func (t *timeline) steps() bool {
-	ended, own := 0, []span{}
+	type part struct{ step, thread int32 }
+	ended, own, unfinished := 0, []span{}, map[part]bool{}
 	for _, s := range t.all {
-		if s.ended {
+		switch {
+		case s.ended:
 			ended++
 			if s.step > 0 {
 				own = append(own, s)
 			}
+		case s.step > 0:
+			unfinished[part{s.step, s.thread}] = true
 		}
 	}
 	if len(own) == 0 || 2*len(own) < ended {
@@ -69,7 +73,6 @@ func (t *timeline) steps() bool {
 	t.all = own
 	outermost, _ := t.nesting()
 	first := slices.MinFunc(own, func(a, b span) int { return cmp.Compare(a.start, b.start) }).start
-	type part struct{ step, thread int32 }
 	index, begin, took := map[part]int{}, []float64{}, []float64{}
 	var parts []part
 	for i, s := range own {
@@ -86,7 +89,11 @@ func (t *timeline) steps() bool {
 		begin[k] = min(begin[k], s.start)
 		took[k] += s.end - s.start
 	}
+	t.unfinished(len(unfinished))
 	for k, key := range parts {
+		if unfinished[key] {
+			continue
+		}
 		i := t.phase("", "step "+nameOf([]byte(t.text.of(key.step))))
 		t.log.Phases[i].Step = true
 		start := int64(math.Round((begin[k] - min(first, 0)) / 1000))

@@ -71,7 +71,8 @@ func isStep(key []byte) bool { return string(key) == "step" || string(key) == "t
 func isStage(key []byte) bool { return string(key) == "stage" || string(key) == "training.stage" }
 
 // steps makes a phase of each step, and of each host or service in it a task, if at least half of the spans have a step.
-// The time of a task is the sum of its spans that are in no other span with a step.
+// The time of a task is the sum of its spans that are in no other span with a step. A task with a span that has not ended
+// is left out and counted.
 func (t *spanTree) steps() bool {
 	has := map[[2]string]bool{}
 	for _, s := range t.spans {
@@ -110,12 +111,17 @@ func (t *spanTree) steps() bool {
 	index, took := map[part]int{}, []int64{}
 	var parts []part
 	var first []Attempt
+	unfinished := map[part]bool{}
 	for _, s := range t.spans {
-		d, ok := s.a.Duration()
-		if s.step == "" || !ok || within(&s) {
+		if s.step == "" || within(&s) {
 			continue
 		}
 		key := part{s.step, cmp.Or(t.d.log.Hosts[s.a.Host].Name, s.service)}
+		d, ok := s.a.Duration()
+		if !ok || d < 0 {
+			unfinished[key] = true
+			continue
+		}
 		k, known := index[key]
 		if !known {
 			k = len(parts)
@@ -124,7 +130,11 @@ func (t *spanTree) steps() bool {
 		took[k] += d.Milliseconds()
 		t.d.inStage(key.worker, s.stage)
 	}
+	t.d.unfinished(len(unfinished))
 	for k, key := range parts {
+		if unfinished[key] {
+			continue
+		}
 		i := t.d.phase("", "step "+key.step)
 		t.d.log.Phases[i].Step = true
 		a := Attempt{

@@ -282,6 +282,13 @@ func (b *builder) inStage(worker, stage string) {
 	b.log.Stages[worker] = stage
 }
 
+// unfinished notes how many tasks of steps were left out, because a span of theirs has not ended.
+func (b *builder) unfinished(tasks int) {
+	if tasks > 0 {
+		b.hint(fmt.Sprintf("tasks of steps, left out because a span in them has not ended: %d", tasks))
+	}
+}
+
 // shortestStep is in seconds. In shorter steps a millisecond, to which times are cut, is over 1 % of a time, and a worker
 // that is slower by less than that would seem slower by more.
 const shortestStep = .1
