@@ -166,6 +166,13 @@ func TestUnknownRow(t *testing.T) {
 	assert.ErrorContains(t, run([]string{"-seeds", "-1"}, io.Discard, io.Discard), "-seeds")
 }
 
+// LATE's Table 2 is 62 MB/s for a machine that is alone, and less the more machines write on a physical machine.
+func TestMachinesWriteAsFastAsInTable2(t *testing.T) {
+	for i, want := range []float64{61.8, 56.5, 53.6, 46.4, 34.2, 25.4, 24.8} {
+		assert.InEpsilon(t, want, writeRate(i+1), 0.15, "%d machines", i+1)
+	}
+}
+
 // A headline names figures of a row, and says why it is not shown. It is as bad as the worst of its figures.
 func TestHeadlines(t *testing.T) {
 	rows := allRows()

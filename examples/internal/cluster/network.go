@@ -12,6 +12,9 @@ import "math"
 // Only links that could be full matter for the rates. So a change is computed only for the flows that such links
 // connect. An idle part of a large cluster takes no time.
 type network struct {
+	racks    int // number of racks, whose links are the first 2*racks links
+	machines int // index of the link of the first machine
+
 	links []link
 	flows []flow
 	free  []int32
@@ -23,8 +26,6 @@ type network struct {
 	component []int32 // flows
 	open      []int32 // flows of the component without a rate
 	moved     []int32 // flows whose rate has changed
-	racks     int     // number of racks, whose links are the first 2*racks links
-	machines  int     // index of the link of the first machine
 	bytes     float64 // carried between racks so far; a flow is counted when it ends or stops
 }
 
@@ -60,9 +61,9 @@ type flow struct {
 // use is a link of a flow, and the place of the flow in the list of the link.
 type use struct{ link, at int32 }
 
-// mostLinks is the largest number of links of a flow: disk, physical machine's disk and card of the source, uplink,
-// downlink, card, physical machine's disk and disk of the destination.
-const mostLinks = 8
+// mostLinks is the largest number of links of a flow. A read from another machine uses this machine's part of the disk,
+// the disk, the card, an uplink, a downlink, and the card of the reader.
+const mostLinks = 6
 
 // tight reports whether the link could be full. It has a margin, because sums of floating-point numbers are not
 // exact.

@@ -149,6 +149,12 @@ func TestReducesCopyThroughTheCardOfTheirPhysicalMachine(t *testing.T) {
 			{Kind: Reduce, After: []int{0}, Begin: 0.25, Tasks: []Task{{Bytes: 40, Writes: 100}, {Bytes: 40}}, ReadScore: 1.0 / 3},
 		}}},
 	}
+	s, err := newSim(&c)
+	require.NoError(t, err)
+	for s.step() && s.now < seconds(4) {
+	}
+	s.now = seconds(7)
+	assert.InDelta(t, 1.0/4, s.shareRead(1), 1e-9, "15 of 40 bytes could be through, but one of four maps has ended")
 	r := run(t, c)
 	assert.Equal(t, seconds(16+2+1), r.End, "both have 30 of 40 bytes when the last map ends, 10 more at 5 a second, then 1 s of writing")
 	c.Jobs[0].Phases[1].Begin = 0
