@@ -299,7 +299,10 @@ func TestAClientWithOtherOptions(t *testing.T) {
 		c.orphans(v, todo)
 		assert.Empty(t, todo.rescues)
 		delete(c.lost, "a")
+		delete(v.ends, job{1, 1})
 		c.tell(v, todo)
+		c.orphans(v, todo)
+		assert.Empty(t, todo.rescues)
 		assert.False(t, v.others(c, v.rows[2]), "it would not guard a copy")
 	}
 }
@@ -318,4 +321,46 @@ func TestTheShadowModeCountsAttempts(t *testing.T) {
 	c.report()
 	assert.Equal(t, 1, strings.Count(log.String(), "shadow mode"))
 	assert.Contains(t, log.String(), `work="copies 0, rescues 1, such as job 7 at client a: it hangs; the longest of 0 known run times is 0s"`)
+}
+
+// A job that hangs first gets a copy. It is rescued if the copy is gone, if the copy is not ready when the job has run for twice as
+// long, and at once if it may have no copy.
+func TestAJobThatHangsGetsACopyFirst(t *testing.T) {
+	c, begun := sighted(t, new(strings.Builder)), time.Now()
+	turn := func(age time.Duration, change func(v *view)) *orders {
+		v := seen(begun.Add(age), begun.Add(age))
+		v.clients["b"] = &client{seen: v.now, running: map[string]float64{}, guards: []string{AllKinds}}
+		v.rows[1], v.rows[2] = runs(1, begun, "a"), runs(2, begun, "b")
+		change(v)
+		todo := new(orders)
+		c.notice(v, v.now)
+		c.judgeClients(v)
+		c.tell(v, todo)
+		return todo
+	}
+	nothing := func(*view) {}
+	copied := func(v *view) {
+		v.rows[9] = &row{id: 9, kind: "work", queue: "q", state: "available", copied: mark{Job: 1, Attempt: 1, Client: "a"}}
+		v.copies[job{1, 1}] = []*row{v.rows[9]}
+	}
+	turn(time.Second, nothing)
+	hangs := c.kinds["work"].tasks[1]
+	hangs.overdue = 10 * time.Second
+	todo := turn(10*time.Second, nothing)
+	assert.Empty(t, todo.rescues)
+	require.Len(t, todo.copies, 1)
+	assert.Equal(t, []string{"a"}, todo.copies[0].avoid)
+	assert.Contains(t, todo.copies[0].why, "it hangs: it has run for 10s")
+	hangs.copies[copyName(9)] = 9 // as after a transaction that has made it
+	for _, age := range []time.Duration{11 * time.Second, 19 * time.Second} {
+		todo = turn(age, copied)
+		assert.Empty(t, todo.copies)
+		assert.Empty(t, todo.rescues)
+	}
+	assert.Len(t, turn(20*time.Second, copied).rescues, 1)
+	turn(12*time.Second, nothing) // the copy is gone
+	assert.Len(t, turn(13*time.Second, nothing).rescues, 1)
+	hangs.urgent, c.strange[place{"q", "stranger"}] = false, begun
+	assert.Len(t, turn(13*time.Second, nothing).rescues, 1, "a client lacks the plugin")
+	assert.Empty(t, turn(13*time.Second, func(v *view) { c.beats["a"] = heard{v.now, begun.Add(10 * time.Second)} }).rescues, "its client is silent")
 }

@@ -19,7 +19,8 @@
 // client's ID. A job that hangs is ended and put back. A job hangs if it runs for four times the longest run time that the
 // plugin has seen in its kind. This needs 32 runs, and the time doubles each time that the same job is ended. River alone
 // waits for RescueStuckJobsAfter, an hour, and never rescues if JobTimeout is -1. A rescue counts as an attempt with an
-// error, as River's own does. So a job that kills its process is discarded after its attempts.
+// error, as River's own does. So a job that kills its process is discarded after its attempts. With [Kind.Copies] a job that
+// hangs first gets a copy, and is rescued if the copy fails or is late.
 //
 // With [Kind.Copies], a slow job gets a copy on another client. The first of both that succeeds is the result, and the
 // other is ended. The copy runs with the job's arguments and tags, and is a row of its own as long as it runs: hooks,

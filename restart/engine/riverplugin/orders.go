@@ -1,6 +1,7 @@
 package riverplugin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,7 +32,7 @@ type order struct {
 	r        *row
 	k        *kind
 	task     int
-	id       string   // of the copy, in the phase
+	id       string   // of the copy, in the phase; empty if the phase has not asked for it
 	avoid    []string // the clients on which the copy should not run
 	why      string
 	override bool // the attempt may have claimed the end and then have died
@@ -84,7 +85,7 @@ func (c *coordinator) carryOut(ctx context.Context, term int64, todo *orders) er
 		if t := o.k.tasks[o.r.id]; made[i] == 0 {
 			o.k.refuse(o)
 		} else if t != nil {
-			t.copies[o.id], t.asked = made[i], ""
+			t.copies[cmp.Or(o.id, copyName(made[i]))], t.asked = made[i], ""
 			c.p.options.Log.Info("riverplugin: a job gets a copy", "job", o.r.id, "client", o.r.client, "why", o.why)
 		}
 	}

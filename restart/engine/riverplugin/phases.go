@@ -38,8 +38,11 @@ type task struct {
 	copies  map[string]int64 // the rows of its copies, by their names in the phase
 	asked   string           // the name in the phase of a copy that may have been made: the answer was lost
 
-	imagined bool   // the shadow mode would have copied or rescued this attempt
-	client   string // of this attempt
+	// The rest is about this attempt.
+	client   string
+	overdue  time.Duration // the age at which the phase took it as hung; 0: not yet
+	urgent   bool          // it has got a copy since it hangs
+	imagined bool          // the shadow mode would have copied or rescued it
 }
 
 // These numbers are choices.
@@ -78,9 +81,8 @@ func (c *coordinator) kindOf(name string) *kind {
 	}
 	if c.p.options.Shadow {
 		config.Shadow = func(number int, d restart.Decision) {
-			if t := k.jobs[number]; t != nil && !t.imagined {
-				t.imagined = true
-				c.would(name, true, job{t.job, t.attempt}, t.client, d.Sentence())
+			if t := k.jobs[number]; t != nil {
+				k.imagine(c, t, d.Sentence())
 			}
 		}
 	}
@@ -94,6 +96,9 @@ func (c *coordinator) kindOf(name string) *kind {
 
 // jobName is the name of a job's attempt in the phase. The phase's own names do not begin with a letter.
 func jobName(j job) string { return fmt.Sprintf("job %d.%d", j.id, j.attempt) }
+
+// copyName is the name of a copy in the phase that the phase has not asked for.
+func copyName(row int64) string { return fmt.Sprint("copy ", row) }
 
 // tell tells the phases of the kinds what a look has shown, and collects what they ask for.
 func (c *coordinator) tell(v *view, todo *orders) {
@@ -171,7 +176,7 @@ func (k *kind) running(c *coordinator, v *view, r *row, todo *orders) {
 	t := k.task(r)
 	if t.attempt != r.attempt {
 		k.ended(v, t, nil)
-		t.attempt, t.over, t.asked, t.imagined = r.attempt, false, "", false
+		*t = task{number: t.number, job: t.job, attempt: r.attempt, copies: t.copies}
 	}
 	t.client = r.client
 	j := job{r.id, r.attempt}
@@ -197,8 +202,37 @@ func (k *kind) running(c *coordinator, v *view, r *row, todo *orders) {
 			why = "another process has the name of the client " + r.client + " now"
 		}
 		todo.rescues = append(todo.rescues, order{r: r, why: why})
+	} else if t.overdue > 0 && !r.hasReturned {
+		k.hung(c, v, t, r, may, todo)
 	}
 	k.list = append(k.list, a)
+}
+
+// hung orders what is done about a job that hangs. If it may have a copy, it gets one: a copy costs the job no attempt, no
+// back-off, and no place in the queue. It is rescued if the copy fails, or is not ready when the job has run for twice as long.
+// A client that is silent may be lost. Then its jobs do not hang.
+func (k *kind) hung(c *coordinator, v *view, t *task, r *row, may bool, todo *orders) {
+	switch {
+	case r.isWatched || c.silent(r.client) >= silence/2:
+	case may && !t.urgent && len(t.copies) == 0:
+		t.urgent = true
+		if c.p.options.Shadow {
+			k.imagine(c, t, k.hangs(v, r))
+			return
+		}
+		todo.copies = append(todo.copies, order{r: r, k: k, avoid: []string{r.client}, why: k.hangs(v, r)})
+	case len(t.copies) > 0 && v.now.Sub(r.begun) < 2*t.overdue:
+	default:
+		todo.rescues = append(todo.rescues, order{r: r, why: k.hangs(v, r)})
+	}
+}
+
+// imagine notes a copy that the shadow mode does not make.
+func (k *kind) imagine(c *coordinator, t *task, why string) {
+	if !t.imagined {
+		t.imagined = true
+		c.would(k.name, true, job{t.job, t.attempt}, t.client, why)
+	}
 }
 
 // ended lists the end of the attempt of a job that was seen last, and of the copy that has ended it, if any. R is the row
@@ -269,7 +303,7 @@ func (c *coordinator) poll(v *view, k *kind, idle int, todo *orders) {
 		}
 		for _, of := range v.copies[job{id, t.attempt}] {
 			if !slices.Contains(slices.Collect(maps.Values(t.copies)), of.id) {
-				t.copies[cmp.Or(t.asked, fmt.Sprint("copy ", of.id))] = of.id // without asked, an earlier coordinator has made it
+				t.copies[cmp.Or(t.asked, copyName(of.id))] = of.id // without asked, an earlier coordinator has made it
 				t.asked = ""
 			}
 		}
@@ -313,7 +347,7 @@ func (k *kind) listCopy(v *view, t *task, name string, todo *orders) int {
 	return 0
 }
 
-// act turns an action of a phase into an order.
+// act turns an action of a phase into an order. A job that hangs is the business of the next turn: see [kind.hung].
 func (c *coordinator) act(v *view, k *kind, a engine.Action, todo *orders) {
 	t := k.jobs[a.Task]
 	if t == nil {
@@ -333,10 +367,8 @@ func (c *coordinator) act(v *view, k *kind, a engine.Action, todo *orders) {
 			k.unwant[id] = true
 			return
 		}
-		rescues := a.Decision.Reason == restart.Overdue && r != nil && r.runs() && !r.hasReturned && !r.isWatched
-		// A client that is silent may be lost. Then its jobs do not hang.
-		if rescues && a.ID == jobName(job{r.id, r.attempt}) && c.silent(r.client) < silence/2 {
-			todo.rescues = append(todo.rescues, order{r: r, why: k.hangs(v, r)})
+		if r != nil && a.Decision.Reason == restart.Overdue && a.ID == jobName(job{r.id, t.attempt}) && t.overdue == 0 {
+			t.overdue = v.now.Sub(r.begun)
 		}
 	case engine.Publish:
 		k.phase.Published(a.ID)
@@ -345,6 +377,9 @@ func (c *coordinator) act(v *view, k *kind, a engine.Action, todo *orders) {
 
 // refuse tells the phase at the next poll that a copy was not made.
 func (k *kind) refuse(o order) {
+	if o.id == "" {
+		return
+	}
 	k.unable = append(k.unable, engine.Attempt{ID: o.id, Task: o.task, State: engine.Failed})
 }
 
