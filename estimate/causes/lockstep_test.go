@@ -126,23 +126,52 @@ func TestTogether(t *testing.T) {
 	assert.Equal(t, w.Findings[0].Share, share)
 }
 
-// Two of three members are slow: the median is slow, and it does not show which of the two is healthy.
-func TestLockstepOfTwoSlowOfThree(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 6))
-	for faster, want := range map[float64]causes.Reason{.01: causes.Luck, .1: causes.NotEnough} {
+// One member takes a tenth less than the others. Of three or four members the others may be the slow ones, and of more
+// members it is the one that differs.
+func TestLockstepOfOneFastMember(t *testing.T) {
+	for _, c := range []struct {
+		members int
+		faster  float64
+		want    causes.Reason
+	}{{3, .01, causes.Luck}, {3, .1, causes.NotEnough}, {4, .1, causes.NotEnough}, {5, .1, causes.Luck}} {
+		r := rand.New(rand.NewPCG(6, 6))
 		var l causes.Lockstep
 		for range 300 {
-			step := make([]causes.Member, 3)
+			step := make([]causes.Member, c.members)
 			for i := range step {
 				took := math.Exp(.02 * r.NormFloat64())
 				if i == 1 {
-					took *= 1 - faster
+					took *= 1 - c.faster
 				}
 				step[i] = causes.Member{Machine: i, Replica: i, Took: time.Duration(took * 1e9)}
 			}
 			l.Add(step)
 		}
-		assert.Equal(t, want, l.Waiting().Findings[0].Reason, faster)
+		assert.Equal(t, c.want, l.Waiting().Findings[0].Reason, "%+v", c)
+	}
+}
+
+// A worker that is slow in a stage for which nobody waits costs nothing, and is not named.
+func TestLockstepOfASlowWorkerThatNobodyWaitsFor(t *testing.T) {
+	for _, longer := range []float64{1, 2} { // x the time of the first stage
+		r := rand.New(rand.NewPCG(8, 8))
+		var l causes.Lockstep
+		for range 100 {
+			step := make([]causes.Member, 10)
+			for i := range step {
+				took := math.Exp(.01 * r.NormFloat64())
+				switch {
+				case i == 2:
+					took *= 1.3
+				case i >= 5:
+					took *= longer
+				}
+				step[i] = causes.Member{Machine: i, Stage: i / 5, Replica: i % 5, Took: time.Duration(took * 1e9)}
+			}
+			l.Add(step)
+		}
+		names := slices.ContainsFunc(l.Waiting().Findings, func(f causes.Finding) bool { return f.Machine == 2 })
+		assert.Equal(t, longer == 1, names)
 	}
 }
 

@@ -37,7 +37,7 @@ func (t *Together) Add(step []Member) {
 			m := &t.steps.members[i]
 			slowest = max(slowest, m.seconds)
 			if t.machines[m.Machine] || t.positions[[2]int{m.Stage, m.Replica}] {
-				even = max(even, min(m.seconds, g.median))
+				even = max(even, g.median)
 			} else {
 				even = max(even, m.seconds)
 			}

@@ -69,6 +69,30 @@ func TestTableOfSteps(t *testing.T) {
 	}
 }
 
+// Seven workers of 20 were slow one after the other. The report names five of them, when each was slow, that it has ended,
+// and how many more there are.
+func TestManySlowWorkersOfATable(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	text := "step,worker,s\n"
+	for step := range 130 {
+		for worker := range 20 {
+			took := math.Exp(.01 * r.NormFloat64())
+			if step/20 == worker {
+				took *= 1.3
+			}
+			text += fmt.Sprintf("%d,%d,%.4f\n", step, worker, took)
+		}
+	}
+	code, out, errors := call("-step", "step", "-worker", "worker", "-seconds", "s", file(t, text))
+	require.Zero(t, code, errors)
+	assert.Contains(t, out, "And 2 more reasons.")
+	assert.Regexp(t, `Worker 2 took 1\.3\d? times the median of its equals from step 40 to 59 \(41 to 60 of 130\), where it cost 2\d\.\d%, and it has `+
+		"ended.", out)
+	assert.Contains(t, out, "Look at what ran beside worker 2 from step 40 to 59.")
+	assert.Contains(t, out, "If worker 2 took the median of its equals, that would have saved")
+	assert.Contains(t, out, "If all 7 named workers did so at once, that would save")
+}
+
 // asJSON calls replay with -json and returns its report.
 func asJSON(t *testing.T, args ...string) (r report.Report) {
 	t.Helper()
@@ -96,7 +120,7 @@ func sameFigures(t *testing.T, w *report.Waits, forms ...string) {
 		figures = append(figures, saved(f.Share, f.Error))
 	}
 	if w.Together > 0 {
-		figures = append(figures, "at once, that would save "+saved(w.Together, w.TogetherError))
+		figures = append(figures, "did so at once, that would save "+saved(w.Together, w.TogetherError))
 	}
 	for _, form := range forms {
 		for _, figure := range figures {
@@ -119,6 +143,7 @@ func TestTwoSlowWorkersOfATable(t *testing.T) {
 			text += fmt.Sprintf("%d\t%d\t%.3f\n", step, worker, took)
 		}
 	}
+	text += "100\t2\t90000\n100\t5\t1000\n100\t6\t1000\n" // an incomplete step
 	log, page := file(t, text), filepath.Join(t.TempDir(), "page.html")
 	args := []string{"-step", "step", "-worker", "worker", "-seconds", "ms", log}
 	code, out, errors := call(append([]string{"-html", page}, args...)...)
@@ -133,6 +158,7 @@ func TestTwoSlowWorkersOfATable(t *testing.T) {
 	assert.Less(t, waits.Together, waits.Wait)
 	sameFigures(t, waits, out, string(written))
 	assert.Regexp(t, "Exchange worker [25] and worker [25] with a healthy worker.", out)
+	assert.Contains(t, out, "If both named workers did so at once, that would save")
 }
 
 // attemptSteps writes a log of attempts of 60 steps of five tasks, each on a machine of its own. Task w2 takes times as long

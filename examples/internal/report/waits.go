@@ -61,6 +61,7 @@ type Finding struct {
 	Last int `json:"last,omitempty"`
 
 	reason    causes.Reason
+	stage     bool   // the place is a stage
 	wholeTime bool   // it was slow in nearly all steps
 	place     string // of the first and the last slow step among all
 }
@@ -84,7 +85,7 @@ func (r *Report) SetWaits(s *why.Steps, apart bool) {
 			g.Who = who(s, f.Machine, f.Stage, f.Replica)
 		case causes.SlowPlace:
 			g.Who = "stage " + name(s.Stages, f.Stage)
-			if f.Replica >= 0 {
+			if g.stage = f.Replica < 0; !g.stage {
 				g.Who = "position " + name(s.Positions, f.Replica)
 			}
 		}
@@ -149,6 +150,16 @@ func (w *Waits) known() bool {
 	return r != causes.Luck && r != causes.NotEnough
 }
 
+// workers returns the number of machines, workers and positions among the findings.
+func (w *Waits) workers() (n int) {
+	for _, f := range w.Findings {
+		if f.Who != "" && !f.stage {
+			n++
+		}
+	}
+	return n
+}
+
 // why returns the sentences about the reasons.
 func (w *Waits) why() string {
 	var texts, fixed []string // fixed are workers whose machine never changed its position
@@ -202,7 +213,11 @@ func (w *Waits) saves() string {
 		}
 	}
 	if w.Together > 0 {
-		texts = append(texts, fmt.Sprintf("If all of these workers took it at once, that would save %s.", saved(w.Together, w.TogetherError)))
+		all := "both"
+		if n := w.workers(); n > 2 {
+			all = fmt.Sprintf("all %d", n)
+		}
+		texts = append(texts, fmt.Sprintf("If %s named workers did so at once, that would save %s.", all, saved(w.Together, w.TogetherError)))
 	}
 	return strings.Join(texts, " ")
 }
@@ -240,7 +255,7 @@ func (f *Finding) why(w *Waits) string {
 	case causes.SlowWorker:
 		return upper(f.Who) + takes + "."
 	case causes.SlowPlace:
-		if strings.HasPrefix(f.Who, "stage") {
+		if f.stage {
 			return upper(f.Who) + fmt.Sprintf(" has the last worker in %s, and takes %.3g times as long as the other stages, on all its "+
 				"machines: the place is at fault, not a machine.", words.Counted(f.Last, "step"), f.Times)
 		}
@@ -269,7 +284,7 @@ func (f *Finding) do() string {
 	case causes.SlowWorker:
 		return fmt.Sprintf("Look at what ran beside %s from step %s to %s.", f.Who, f.From, f.To)
 	case causes.SlowPlace:
-		if strings.HasPrefix(f.Who, "stage") {
+		if f.stage {
 			return fmt.Sprintf("Balance the stages: give %s less work.", f.Who)
 		}
 		return fmt.Sprintf("Give %s less work, or look at what is beside it.", f.Who)
@@ -290,7 +305,7 @@ func (f *Finding) saves() string {
 	switch {
 	case f.reason == causes.UnevenWork:
 		return fmt.Sprintf("Even work within each stage would save %s of the steps' time.", saved(f.Share, f.Error))
-	case f.reason == causes.SlowPlace && strings.HasPrefix(f.Who, "stage"):
+	case f.stage:
 		return fmt.Sprintf("Even stages would save %s of the steps' time.", saved(f.Share, f.Error))
 	case f.Who != "":
 		return fmt.Sprintf("If %s took the median of its equals, that %s %s of the steps' time.", f.Who, would, saved(f.Share, f.Error))
