@@ -2,12 +2,17 @@ package cluster
 
 import (
 	"slices"
+	"time"
 
 	"github.com/straggler-go/straggler/clone"
 )
 
 // banned keeps tasks away from machines that package clone expects to make stragglers [Dolly §2.1.2].
-type banned struct{ list *clone.Blacklist }
+type banned struct {
+	list   *clone.Blacklist
+	window time.Duration
+	asks   []bool // for each job, whether it is asked again after a window
+}
 
 // ran is the speed of an attempt in tasks per second, and its machine.
 type ran struct {
@@ -21,12 +26,26 @@ func newBanned(s *sim) (*banned, error) {
 		return nil, nil
 	}
 	list, err := clone.NewBlacklist(len(s.machines), *s.c.Blacklist)
-	return &banned{list}, err
+	return &banned{list, s.c.Blacklist.Effective().Window, make([]bool, len(s.c.Jobs))}, err
 }
 
-// bans reports whether a machine should get no task now.
-func (b *banned) bans(s *sim, machine int32) bool {
-	return b != nil && b.list.Banned(s.clock(), int(machine))
+// bans reports whether a machine should get no task now. The job is asked again after a window, because nothing else may
+// happen until then.
+func (b *banned) bans(s *sim, job, machine int32) bool {
+	if b == nil || !b.list.Banned(s.clock(), int(machine)) {
+		return false
+	}
+	if !b.asks[job] {
+		b.asks[job] = true
+		s.queue.Push(s.now+b.window, offerAgain, job, 0)
+	}
+	return true
+}
+
+func (b *banned) asked(job int32) {
+	if b != nil {
+		b.asks[job] = false
+	}
 }
 
 // observe records an attempt that ends, with or without success.

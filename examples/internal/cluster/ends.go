@@ -155,7 +155,7 @@ func (s *sim) release(at int32) {
 	m.free[c.kind]++
 	s.free[c.kind]++
 	s.rest(c.machine, c.kind)
-	if c.stage == works && c.kind == Reduce {
+	if c.stage >= works && c.kind == Reduce {
 		s.admit(c.machine)
 	}
 	s.spread(c.machine)

@@ -202,12 +202,12 @@ func (d *door) facts(s *sim, job, machine int32) (gate.Machine, gate.Reducer) {
 			continue
 		}
 		n.Reducers++
-		if c.stage == works {
+		if c.stage >= works {
 			n.Computing++
 		}
 		if s.phases[c.phase].job == job {
 			r.Running++
-			if c.stage != works {
+			if c.stage < works {
 				r.Copying++
 			}
 		}

@@ -211,7 +211,7 @@ func (s *sim) serveOne(id int32, kind Kind) bool {
 // take lets a job use a slot, for a copy that a policy wants, or for a waiting task.
 func (s *sim) take(j, machine int32, kind Kind) bool {
 	s.declined = none
-	if s.banned.bans(s, machine) {
+	if s.banned.bans(s, j, machine) {
 		return false
 	}
 	for _, id := range s.jobs[j].phase[kind] {

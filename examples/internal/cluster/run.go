@@ -186,6 +186,7 @@ func (s *sim) handle(e des.Event) {
 	case jobComes:
 		s.come(e.ID)
 	case offerAgain:
+		s.banned.asked(e.ID)
 		s.want(e.ID)
 	case beats:
 		s.beat(e.ID)
