@@ -1,9 +1,6 @@
 package cluster
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // settle computes the rates again and returns the flows with a changed rate. The slice is valid until the next call.
 // It takes O(rounds * (flows + links)) of the part of the network that has changed.
@@ -108,7 +105,12 @@ func (n *network) fill(now int64) {
 
 // held reports whether a flow uses a link that is full at the present level.
 func (n *network) held(f *flow) bool {
-	return slices.ContainsFunc(f.on[:f.n], func(u use) bool { return n.links[u.link].full })
+	for i := range f.n { // slices.ContainsFunc is slower here: see BenchmarkNetwork
+		if n.links[f.on[i].link].full {
+			return true
+		}
+	}
+	return false
 }
 
 // fix sets the rates of the flows for which holds is true, to at most level, and returns the others, in place.
