@@ -93,6 +93,22 @@ func TestManySlowWorkersOfATable(t *testing.T) {
 	assert.Contains(t, out, "If all 7 named workers did so at once, that would save")
 }
 
+// Of 40 equal workers now one is last, now another. The report says so, and does not point at the one that was last most
+// often.
+func TestNobodyIsLastOften(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	text := "step,worker,s\n"
+	for step := range 200 {
+		for worker := range 40 {
+			text += fmt.Sprintf("%d,%d,%.4f\n", step, worker, math.Exp(.05*r.NormFloat64()))
+		}
+	}
+	code, out, errors := call("-step", "step", "-worker", "worker", "-seconds", "s", file(t, text))
+	require.Zero(t, code, errors)
+	assert.Regexp(t, `No worker is last often: worker \d+ is last most often, in \d+ of 200 steps; among equals it would be in 5\.`, out)
+	assert.Contains(t, out, "Why: No worker is slow for long: now one is last, now another.")
+}
+
 // asJSON calls replay with -json and returns its report.
 func asJSON(t *testing.T, args ...string) (r report.Report) {
 	t.Helper()

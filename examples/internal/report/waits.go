@@ -126,8 +126,11 @@ func (w *Waits) String() string {
 		"the next slowest.", Percent(w.Wait), Percent(w.Second))
 	if len(w.Last) > 0 {
 		l := w.Last[0]
-		text += fmt.Sprintf(" %s is last in %d of %d steps; among equals it would be in %.3g.",
-			upper(l.Worker), l.Last, l.Steps, l.Chance)
+		often := fmt.Sprintf(" %s is last in %d of %d steps;", upper(l.Worker), l.Last, l.Steps)
+		if float64(l.Last) < rarely*float64(l.Steps) {
+			often = fmt.Sprintf(" No worker is last often: %s is last most often, in %d of %d steps;", l.Worker, l.Last, l.Steps)
+		}
+		text += fmt.Sprintf("%s among equals it would be in %.3g.", often, l.Chance)
 	}
 	if w.Incomplete > 0 {
 		text += fmt.Sprintf(" %s %s left out, because members are missing.",
@@ -137,6 +140,9 @@ func (w *Waits) String() string {
 }
 
 func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// rarely is the share of the steps below which the worker that is last most often is not last often.
+const rarely = 0.1
 
 // mostFindings is the number of findings that the diagnosis names.
 const mostFindings = 5
