@@ -35,6 +35,7 @@ type about struct {
 	Kind    string  `json:"kind"`
 	Server  string  `json:"server"`
 	Retried int     `json:"retried,omitempty"`
+	Shadow  bool    `json:"shadow,omitempty"` // the server is in the shadow mode: nobody copies or ends the attempt
 	Work    float64 `json:"work,omitempty"`
 }
 
@@ -61,7 +62,7 @@ const wonFor = time.Hour
 
 // original runs an attempt of a task in a named kind.
 func (p *Plugin) original(ctx context.Context, task *asynq.Task, kind Kind, next asynq.Handler) error {
-	a, name := about{Kind: task.Type(), Server: p.name, Work: -1}, rand.Text()
+	a, name := about{Kind: task.Type(), Server: p.name, Work: -1, Shadow: p.options.Shadow}, rand.Text()
 	a.Queue, _ = asynq.GetQueueName(ctx)
 	a.Task, _ = asynq.GetTaskID(ctx)
 	a.Retried, _ = asynq.GetRetryCount(ctx)
@@ -71,6 +72,9 @@ func (p *Plugin) original(ctx context.Context, task *asynq.Task, kind Kind, next
 		}
 	}
 	text, _ := json.Marshal(a) // never fails: Work is finite
+	if a.Shadow {
+		return p.watch(ctx, a, name, text, task, next)
+	}
 	digest := fmt.Sprintf("%x", sha256.Sum256(task.Payload()))
 	result, won, _ := p.ask(ctx, begin, a, name, digest, text, keep.Milliseconds()) // if it fails, the attempt gets no help
 	if won {
@@ -84,6 +88,17 @@ func (p *Plugin) original(ctx context.Context, task *asynq.Task, kind Kind, next
 		o.exit()
 	}
 	return o.err
+}
+
+// watch runs an attempt in the shadow mode. It writes the begin and the end of the attempt, and does nothing else.
+func (p *Plugin) watch(ctx context.Context, a about, name string, text []byte, task *asynq.Task, next asynq.Handler) (err error) {
+	_, _, _ = p.ask(ctx, note, a, name, engine.Running.String(), text) // if it fails, nothing is known about the attempt
+	state := engine.Failed
+	defer func() { _, _, _ = p.ask(context.WithoutCancel(ctx), note, a, name, state.String()) }() // also after a panic
+	if err = next.ProcessTask(ctx, task); err == nil {
+		state = engine.Succeeded
+	}
+	return err
 }
 
 // outcome is how a handler has ended.
@@ -184,13 +199,13 @@ func (p *Plugin) enqueue(ctx context.Context, payload []byte, headers map[string
 // copy runs a copy. A copy can only win: its error, its panic and its end by asynq are nobody's.
 func (p *Plugin) copy(ctx context.Context, task *asynq.Task, header string, next asynq.Handler) {
 	var m mark
-	if json.Unmarshal([]byte(header), &m) != nil || p.options.Shadow {
+	if json.Unmarshal([]byte(header), &m) != nil {
 		return
 	}
 	a := m.about
 	a.Server = p.name
 	text, _ := json.Marshal(a)
-	passes := slices.Contains(append(m.Avoid, m.Server), p.name)
+	passes := p.options.Shadow || slices.Contains(append(m.Avoid, m.Server), p.name)
 	if passes {
 		text = nil
 	}

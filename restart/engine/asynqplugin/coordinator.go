@@ -221,7 +221,7 @@ func (c *coordinator) kindOf(name string) *kind {
 func (c *coordinator) poll(ctx context.Context, k *kind, free int) {
 	busy := 0
 	for _, t := range k.tasks {
-		k.phase.SetEligible(t.number, k.Copies && t.copyID == "" && c.servers[t.Queue] > 1, false)
+		k.phase.SetEligible(t.number, c.mayCopy(t), false)
 		if c.now.Sub(t.since) > keep {
 			t.lose()
 		}
@@ -243,6 +243,12 @@ func (c *coordinator) poll(ctx context.Context, k *kind, free int) {
 	for _, number := range slices.Sorted(maps.Keys(k.tasks)) {
 		c.settle(ctx, k.tasks[number])
 	}
+}
+
+// mayCopy reports whether a task may get a copy. In the shadow mode, a plugin decides about the tasks of all servers. Else it
+// leaves the tasks alone of the servers in the shadow mode.
+func (c *coordinator) mayCopy(t *task) bool {
+	return t.kind.Copies && t.copyID == "" && c.servers[t.Queue] > 1 && (c.p.options.Shadow || !t.Shadow)
 }
 
 // act carries out an action of a phase.
@@ -298,7 +304,7 @@ func (c *coordinator) settle(ctx context.Context, t *task) {
 			}
 		}
 	case t.over || t.overdue == 0 || age < t.overdue:
-	case t.kind.Copies && t.copyID == "" && c.servers[t.Queue] > 1 && !c.p.options.Shadow:
+	case c.mayCopy(t) && !c.p.options.Shadow:
 		c.copy(ctx, t, "copy of "+t.name, nil, "it hangs")
 	case t.Server == c.p.name && (!t.open || age >= 2*t.overdue):
 		t.overdue = math.MaxInt64 // once is enough

@@ -117,3 +117,53 @@ func TestACopyBeginsOnce(t *testing.T) {
 	s.end("a original", id, ok)
 	assert.Equal(t, row{State: "completed", Result: "original"}, s.settled("a"))
 }
+
+// A server in the shadow mode runs its tasks as asynq alone does: another server that acts can't copy them.
+func TestATaskInTheShadowModeGetsNoCopy(t *testing.T) {
+	s := newStage(t)
+	s.start(setup{slots: 1, options: asynqplugin.Options{Kinds: kinds, Shadow: true}, runs: true}, s.handle)
+	s.enqueue("work", "a")
+	id := s.begins("a original")
+	p := s.start(setup{options: asynqplugin.Options{Kinds: kinds}, runs: true}, s.handle)
+	made, err := p.Copy(t.Context(), "default", "a")
+	require.NoError(t, err)
+	assert.False(t, made)
+	assert.Zero(t, s.redis.Exists(t.Context(), "straggler:{default}:task:a").Val())
+	s.end("a original", id, ok)
+	assert.Equal(t, row{State: "completed", Result: "original"}, s.settled("a"))
+	events, err := s.redis.XRange(t.Context(), "straggler:{default}:events", "-", "+").Result()
+	require.NoError(t, err)
+	require.Len(t, events, 2)
+	assert.Contains(t, events[0].Values["event"], `"shadow":true`)
+	assert.Contains(t, events[1].Values["event"], `"state":"succeeded"`)
+	s.enqueue("work", "b")
+	s.end("b original", s.begins("b original"), panics)
+	assert.Equal(t, "retry", s.settled("b").State)
+	assert.Eventually(t, func() bool {
+		events, err := s.redis.XRange(t.Context(), "straggler:{default}:events", "-", "+").Result()
+		return err == nil && len(events) == 4
+	}, 5*time.Second, 10*time.Millisecond)
+}
+
+// A server in the shadow mode passes on the copies that it gets, until a server that acts gets them.
+func TestAServerInTheShadowModePassesACopyOn(t *testing.T) {
+	s := newStage(t)
+	p := s.start(setup{slots: 1, options: asynqplugin.Options{Kinds: kinds}}, s.handle)
+	s.enqueue("work", "a")
+	id := s.begins("a original")
+	s.start(setup{options: asynqplugin.Options{Kinds: kinds, Shadow: true}}, func(ctx context.Context, task *asynq.Task) error {
+		assert.False(t, isCopy(ctx))
+		return nil
+	})
+	made, err := p.Copy(t.Context(), "default", "a")
+	require.NoError(t, err)
+	require.True(t, made)
+	time.Sleep(time.Second) // only the server in the shadow mode can take the copy
+	require.Equal(t, 1, s.copies())
+	s.start(setup{options: asynqplugin.Options{Kinds: kinds}}, s.handle)
+	s.end("a copy", s.begins("a copy"), ok)
+	s.wins("a")
+	s.end("a original", id, fails)
+	assert.Equal(t, row{State: "completed", Result: "copy"}, s.settled("a"))
+	assert.Eventually(t, func() bool { return s.copies() == 0 }, 5*time.Second, 10*time.Millisecond)
+}

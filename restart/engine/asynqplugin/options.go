@@ -15,8 +15,8 @@ type Options struct {
 	// Kinds names the kinds of tasks that the plugin cures of hangs, by the type of the task, or [AllKinds]. A kind that has
 	// no key is only watched: nothing about its tasks changes.
 	Kinds map[string]Kind
-	// Shadow turns on the shadow mode: each plugin decides as usual, writes to the log what it would do, and changes no
-	// task.
+	// Shadow turns on the shadow mode: the plugin decides as usual, writes to the log what it would do, and changes no task.
+	// Plugins that act leave the tasks of its server alone. A copy of another server's task is passed on.
 	Shadow bool
 	// Interval is how often the coordinator looks at the running tasks, as long as there are any. Without any, it looks
 	// once a second. It is 10 ms to 1 s; 0 means 100 ms.

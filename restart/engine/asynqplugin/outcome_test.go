@@ -244,14 +244,19 @@ func TestALostOriginalTakesTheResultOfItsCopy(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, made)
 	s.end("lost copy", s.begins("lost copy"), ok)
-	require.Eventually(t, func() bool {
-		won, err := s.redis.HGet(t.Context(), "straggler:{default}:task:lost", "result").Result()
-		return err == nil && won == "copy"
-	}, 20*time.Second, 10*time.Millisecond)
+	s.wins("lost")
 	s.recover("lost")
 	assert.Eventually(t, func() bool { return s.row("lost").State == "completed" }, 20*time.Second, 10*time.Millisecond)
 	assert.Equal(t, row{State: "completed", Result: "copy"}, s.row("lost"))
 	assert.Zero(t, s.redis.Exists(t.Context(), "straggler:{default}:task:lost").Val(), "a later task of this ID runs")
+}
+
+// wins waits until the copy of a task has won.
+func (s *stage) wins(id string) {
+	require.Eventually(s.t, func() bool {
+		won, err := s.redis.HGet(s.t.Context(), "straggler:{default}:task:"+id, "result").Result()
+		return err == nil && won == "copy"
+	}, 20*time.Second, 10*time.Millisecond)
 }
 
 // recover puts a task back as asynq does a minute after its server was lost.

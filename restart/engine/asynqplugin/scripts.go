@@ -46,6 +46,9 @@ var (
 		tell(ARGV[1], mine and is[5] and 'cancelled' or ARGV[2])
 		if mine and is[5] then return is[6] end
 		if mine then redis.call('DEL', KEYS[1]) end`)
+	// note writes an event of an attempt in the shadow mode. ARGV: attempt, state, about it.
+	note = redis.NewScript(prelude + `
+		tell(ARGV[1], ARGV[2], ARGV[3])`)
 	// reserve grants an attempt its only copy. ARGV: attempt, copy.
 	reserve = redis.NewScript(prelude + `
 		return is[1] == ARGV[1] and redis.call('HSETNX', KEYS[1], 'copy', ARGV[2]) == 1 and '' or false`)
