@@ -1,6 +1,7 @@
 package asynqplugin
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -35,6 +36,7 @@ type about struct {
 	Kind    string  `json:"kind"`
 	Server  string  `json:"server"`
 	Retried int     `json:"retried,omitempty"`
+	Passed  int     `json:"passed,omitempty"` // for a copy, how often a server has passed it on
 	Shadow  bool    `json:"shadow,omitempty"` // the server is in the shadow mode: nobody copies or ends the attempt
 	Work    float64 `json:"work,omitempty"`
 }
@@ -169,31 +171,32 @@ type mark struct {
 	about
 	Copy     string        `json:"copy"` // the name of the copy
 	Avoid    []string      `json:"avoid"`
-	Timeout  time.Duration `json:"timeout"`
-	Deadline time.Time     `json:"deadline"`
-	Passed   int           `json:"passed"` // how often a server has passed the copy on
+	Timeout  time.Duration `json:"timeout"`  // of the task; 0: it has none
+	Deadline time.Time     `json:"deadline"` // of the task, or a day after the copy was made
 }
 
-// row returns the task ID of a copy.
-func (m *mark) row() string { return fmt.Sprintf("%s:copy:%s:%d", m.Task, m.Copy, m.Passed) }
+// row returns the task ID of the copy of a name.
+func (a *about) row(name string) string { return fmt.Sprintf("%s:copy:%s:%d", a.Task, name, a.Passed) }
 
-// copyTries is asynq's number of retries of a copy. A copy that asynq tries again ends at once, so it is never archived.
+// copyTries is asynq's number of retries of a copy. A copy that has begun ends at once when asynq tries it again. So asynq archives
+// a copy only if it has ended the copy itself, or has lost its server, four times.
 const copyTries = 3
 
-// bounce is how long a server waits that passes a copy on for the second time. Each time it waits longer, up to a second.
+// bounce is how long a server waits that passes a copy on for the second time. Each time it waits longer, up to half a second.
 const bounce = 50 * time.Millisecond
 
-// enqueue puts a copy at the head of a queue.
+// enqueue puts a copy at the head of a queue. Asynq does not get the deadline of the copy: after a deadline, asynq fails all tries
+// of a task without a call of its handler, and archives the task.
 func (p *Plugin) enqueue(ctx context.Context, payload []byte, headers map[string]string, m mark) error {
 	text, _ := json.Marshal(m) // a copy with an empty mark never begins
 	with := map[string]string{}
 	maps.Copy(with, headers)
 	with[header] = string(text)
 	if _, err := p.client.EnqueueContext(ctx, asynq.NewTaskWithHeaders(m.Kind, payload, with), asynq.Queue(m.Queue),
-		asynq.TaskID(m.row()), asynq.MaxRetry(copyTries), asynq.Timeout(m.Timeout), asynq.Deadline(m.Deadline)); err != nil {
+		asynq.TaskID(m.row(m.Copy)), asynq.MaxRetry(copyTries), asynq.Timeout(cmp.Or(m.Timeout, keep))); err != nil {
 		return err
 	}
-	return first.Run(ctx, p.redis, []string{listKey(m.Queue, "pending")}, m.row()).Err()
+	return first.Run(ctx, p.redis, []string{listKey(m.Queue, "pending")}, m.row(m.Copy)).Err()
 }
 
 // copy runs a copy. A copy can only win: its error, its panic and its end by asynq are nobody's.
@@ -202,26 +205,28 @@ func (p *Plugin) copy(ctx context.Context, task *asynq.Task, header string, next
 	if json.Unmarshal([]byte(header), &m) != nil {
 		return
 	}
-	a := m.about
+	a, state := m.about, engine.Running
 	a.Server = p.name
-	text, _ := json.Marshal(a)
-	passes := p.options.Shadow || slices.Contains(append(m.Avoid, m.Server), p.name)
-	if passes {
-		text = nil
+	if p.options.Shadow || slices.Contains(append(m.Avoid, m.Server), p.name) {
+		time.Sleep(min(bounce*time.Duration(m.Passed), time.Second/2)) // asynq's shortest timeout is 1 s
+		a.Server, state = "", engine.Queued
+		a.Passed++
 	}
-	if _, wanted, err := p.ask(ctx, admit, a, m.Of, m.Copy, text); err != nil || !wanted {
+	text, _ := json.Marshal(a)
+	if _, wanted, err := p.ask(ctx, admit, a, m.Of, m.Copy, text, state.String()); err != nil || !wanted {
 		return
 	}
-	if passes {
-		time.Sleep(min(bounce*time.Duration(m.Passed), time.Second))
+	if state == engine.Queued {
 		m.Passed++
 		if err := p.enqueue(ctx, task.Payload(), task.Headers(), m); err != nil {
 			p.options.Log.Warn("asynqplugin: a copy is lost", "task", m.Task, "error", err)
 		}
 		return
 	}
-	o := p.run(ctx, m.Copy, task, next)
-	row, err := p.inspector.GetTaskInfo(m.Queue, m.row())
+	limited, cancel := context.WithDeadline(ctx, m.Deadline)
+	defer cancel()
+	o := p.run(limited, m.Copy, task, next)
+	row, err := p.inspector.GetTaskInfo(m.Queue, m.row(m.Copy))
 	if err != nil {
 		row, o.state = new(asynq.TaskInfo), engine.Failed // without its result it can't win
 	}

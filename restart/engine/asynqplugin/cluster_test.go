@@ -72,8 +72,9 @@ func isCopyTask(t *asynq.Task) bool { return t.Headers()["straggler-copy"] != ""
 type setup struct {
 	slots   int
 	options asynqplugin.Options
-	plain   bool // without the plugin
-	runs    bool // Plugin.Run is called
+	plain   bool          // without the plugin
+	runs    bool          // Plugin.Run is called
+	faults  chan<- string // gets the task ID of each call of asynq's ErrorHandler
 }
 
 // kinds lets the tasks of the tests have copies.
@@ -102,6 +103,12 @@ func (d *database) start(s setup, handle asynq.HandlerFunc) *asynqplugin.Plugin 
 	server := asynq.NewServer(d.conn, asynq.Config{
 		Concurrency: s.slots, Logger: quiet{}, TaskCheckInterval: 50 * time.Millisecond, DelayedTaskCheckInterval: time.Second,
 		ShutdownTimeout: time.Second,
+		ErrorHandler: asynq.ErrorHandlerFunc(func(ctx context.Context, _ *asynq.Task, _ error) {
+			if s.faults != nil {
+				id, _ := asynq.GetTaskID(ctx)
+				s.faults <- id
+			}
+		}),
 		RetryDelayFunc: func(_ int, err error, t *asynq.Task) time.Duration {
 			if isCopyTask(t) || errors.Is(err, asynqplugin.ErrHangs) || errors.Is(err, asynq.ErrLeaseExpired) {
 				return time.Second

@@ -149,6 +149,9 @@ func (c *coordinator) event(text string, when time.Time) {
 	}
 	if t := c.names[e.About.Of]; e.About.Of != "" && t != nil && !t.over {
 		t.copy, t.copyID = e.Name, cmp.Or(t.copyID, "copy "+e.Name)
+		if t.row != "" {
+			t.row = e.About.row(e.Name)
+		}
 		c.names[e.Name] = t
 	} else if e.About.Of == "" && e.About.Kind != "" {
 		c.begin(e.About, e.Name, when)
@@ -164,7 +167,7 @@ func (c *coordinator) event(text string, when time.Time) {
 	if e.Name == t.name {
 		t.over = e.State != engine.Running
 	} else {
-		a.ID, t.open = t.copyID, e.State == engine.Running
+		a.ID, t.open = t.copyID, e.State <= engine.Running
 	}
 	if a.Published || t.over {
 		t.overdue = math.MaxInt64
@@ -272,11 +275,11 @@ func (c *coordinator) copy(ctx context.Context, t *task, id string, avoid []stri
 		t.copyID = id
 		info, err := c.p.inspector.GetTaskInfo(t.Queue, t.Task)
 		if err == nil && info.State == asynq.TaskStateActive {
-			m := mark{about: t.about, Copy: rand.Text(), Avoid: slices.Clone(avoid), Timeout: info.Timeout, Deadline: info.Deadline}
+			m := mark{about: t.about, Copy: rand.Text(), Avoid: slices.Clone(avoid), Timeout: info.Timeout, Deadline: cmp.Or(info.Deadline, c.now.Add(keep))}
 			m.Of = t.name
 			_, granted, err := c.p.ask(ctx, reserve, t.about, t.name, m.Copy)
 			if granted {
-				t.copy, t.row, c.names[m.Copy] = m.Copy, m.row(), t
+				t.copy, t.row, c.names[m.Copy] = m.Copy, m.row(m.Copy), t
 				err = c.p.enqueue(ctx, info.Payload, info.Headers, m)
 				c.p.options.Log.Info("asynqplugin: a task gets a copy", "task", t.Task, "server", t.Server, "why", why, "error", err)
 			}
@@ -296,6 +299,9 @@ func (c *coordinator) settle(ctx context.Context, t *task) {
 	case t.over && t.open:
 		c.endCopy(t)
 	case t.over && len(t.kind.list) == 0: // the phase knows the ends
+		if t.row != "" { // asynq may have put it among the retries since
+			_ = c.p.inspector.DeleteTask(t.Queue, t.row)
+		}
 		t.kind.phase.Forget(t.number)
 		delete(t.kind.tasks, t.number)
 		for _, name := range []string{t.name, t.copy, t.Queue + " " + t.Task} {

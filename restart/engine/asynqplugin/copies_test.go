@@ -3,6 +3,7 @@ package asynqplugin_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -94,7 +95,7 @@ func TestACopyWaitsAtTheHead(t *testing.T) {
 	copied, err := s.inspector.GetTaskInfo("default", waiting[2])
 	require.NoError(t, err)
 	assert.Equal(t, task.Payload, copied.Payload)
-	assert.Equal(t, []any{task.Type, task.Timeout, task.Deadline}, []any{copied.Type, copied.Timeout, copied.Deadline})
+	assert.Equal(t, []any{task.Type, task.Timeout, time.Time{}}, []any{copied.Type, copied.Timeout, copied.Deadline})
 	assert.Zero(t, copied.Retention)
 }
 
@@ -166,4 +167,82 @@ func TestAServerInTheShadowModePassesACopyOn(t *testing.T) {
 	s.end("a original", id, fails)
 	assert.Equal(t, row{State: "completed", Result: "copy"}, s.settled("a"))
 	assert.Eventually(t, func() bool { return s.copies() == 0 }, 5*time.Second, 10*time.Millisecond)
+}
+
+// A copy ends with the deadline of its task, and nothing of it is left.
+func TestTheDeadlineOfATaskEndsItsCopy(t *testing.T) {
+	s := newStage(t)
+	until, deadline := make(chan time.Time, 1), time.Now().Add(4*time.Second).Truncate(time.Second)
+	faults := make(chan string, 9)
+	handle := func(ctx context.Context, task *asynq.Task) error {
+		if !isCopy(ctx) {
+			return s.handle(ctx, task)
+		}
+		end, _ := ctx.Deadline()
+		until <- end
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	s.start(setup{options: asynqplugin.Options{Kinds: kinds}, faults: faults}, handle)
+	p := s.start(setup{options: asynqplugin.Options{Kinds: kinds}, faults: faults}, handle)
+	s.enqueue("work", "a", asynq.Deadline(deadline))
+	s.begins("a original")
+	made, err := p.Copy(t.Context(), "default", "a")
+	require.NoError(t, err)
+	require.True(t, made)
+	assert.True(t, deadline.Equal(<-until))
+	assert.Eventually(t, func() bool { return s.row("a").State == "retry" && s.copies() == 0 }, 8*time.Second, 10*time.Millisecond)
+	time.Sleep(4 * time.Second) // asynq would try the copy again
+	assert.Zero(t, s.copies())
+	assert.Equal(t, "a", <-faults)
+	assert.Empty(t, faults)
+}
+
+// The server that has made a copy deletes its row when the task has ended, also if the copy has ended before and is archived.
+func TestTheRowOfACopyEndsWithItsTask(t *testing.T) {
+	s := newStage(t)
+	s.start(setup{slots: 2, options: asynqplugin.Options{Kinds: kinds}}, s.handle)
+	p := s.start(setup{slots: 2, options: asynqplugin.Options{Kinds: kinds}}, s.handle)
+	c := asynqplugin.NewCoordinator(p)
+	s.enqueue("work", "a")
+	id := s.begins("a original")
+	made, err := c.Copy(t.Context(), "default", "a")
+	require.NoError(t, err)
+	require.True(t, made)
+	copied := s.begins("a copy")
+	s.end("a copy", copied, cancels)
+	require.Eventually(t, func() bool { return s.inspector.ArchiveTask("default", copied) == nil }, 5*time.Second, time.Millisecond)
+	require.Equal(t, "archived", s.row(copied).State)
+	s.end("a original", id, ok)
+	assert.Equal(t, "completed", s.settled("a").State)
+	for range 4 {
+		assert.NoError(t, c.Act(t.Context()))
+	}
+	assert.Zero(t, s.copies())
+}
+
+// The server that has made a copy deletes its row also if another server has passed the copy on. The queue is paused, so that the
+// copy waits.
+func TestTheRowOfACopyThatWasPassedOnEndsWithItsTask(t *testing.T) {
+	s := newStage(t)
+	p := s.start(setup{slots: 2, options: asynqplugin.Options{Kinds: kinds}}, s.handle)
+	c := asynqplugin.NewCoordinator(p)
+	s.enqueue("work", "a")
+	id := s.begins("a original")
+	made, err := c.Copy(t.Context(), "default", "a")
+	require.NoError(t, err)
+	require.True(t, made)
+	require.Eventually(t, func() bool {
+		waiting, err := s.redis.LRange(t.Context(), "asynq:{default}:pending", 0, -1).Result()
+		return err == nil && len(waiting) == 1 && !strings.HasSuffix(waiting[0], ":0")
+	}, 5*time.Second, time.Millisecond)
+	require.NoError(t, s.inspector.PauseQueue("default"))
+	time.Sleep(time.Second) // until a server that took the copy before has passed it on
+	require.Equal(t, 1, s.copies())
+	s.end("a original", id, ok)
+	assert.Equal(t, "completed", s.settled("a").State)
+	for range 4 {
+		assert.NoError(t, c.Act(t.Context()))
+	}
+	assert.Zero(t, s.copies())
 }

@@ -1,6 +1,7 @@
 package asynqplugin
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -20,8 +21,13 @@ func (c Coordinator) Turn(ctx context.Context) error { return c.c.turn(ctx) }
 
 // Copy makes a copy of a running attempt, as the coordinator does, and reports whether it has.
 func (p *Plugin) Copy(ctx context.Context, queue, id string) (bool, error) {
-	c := NewCoordinator(p).c
-	c.read[queue], c.looked, c.at, c.watches = "0", time.Now(), time.Now(), time.Now().Add(time.Hour)
+	return NewCoordinator(p).Copy(ctx, queue, id)
+}
+
+// Copy makes a copy of a running attempt, and reports whether it has. The coordinator decides nothing by itself.
+func (k Coordinator) Copy(ctx context.Context, queue, id string) (bool, error) {
+	c := k.c
+	c.read[queue], c.looked, c.at, c.watches = cmp.Or(c.read[queue], "0"), time.Now(), time.Now(), time.Now().Add(time.Hour)
 	if err := c.turn(ctx); err != nil {
 		return false, err
 	}
@@ -32,4 +38,10 @@ func (p *Plugin) Copy(ctx context.Context, queue, id string) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// Act reads the events, and decides at once.
+func (k Coordinator) Act(ctx context.Context) error {
+	k.c.at, k.c.watches = time.Now(), time.Time{}
+	return k.c.turn(ctx)
 }

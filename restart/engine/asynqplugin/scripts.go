@@ -52,13 +52,12 @@ var (
 	// reserve grants an attempt its only copy. ARGV: attempt, copy.
 	reserve = redis.NewScript(prelude + `
 		return is[1] == ARGV[1] and redis.call('HSETNX', KEYS[1], 'copy', ARGV[2]) == 1 and '' or false`)
-	// admit says whether a copy is wanted and has not begun. With a text about it, the copy begins. ARGV: attempt, copy, about.
+	// admit says whether a copy is wanted and has not begun. If so, the copy begins, or is queued again.
+	// ARGV: attempt, copy, about the copy, state.
 	admit = redis.NewScript(prelude + `
 		if is[1] ~= ARGV[1] or is[2] ~= ARGV[2] or is[3] then return false end
-		if ARGV[3] ~= '' then
-			redis.call('HSET', KEYS[1], 'begun', 1)
-			tell(ARGV[2], 'running', ARGV[3])
-		end
+		if ARGV[4] == 'running' then redis.call('HSET', KEYS[1], 'begun', 1) end
+		tell(ARGV[2], ARGV[4], ARGV[3])
 		return ''`)
 	// win ends a copy, and says whether it has won. It wins if it has succeeded, and its attempt has not ended.
 	// ARGV: attempt, copy, state, result, milliseconds to keep.
