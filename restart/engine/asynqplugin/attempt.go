@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,8 +76,7 @@ func (p *Plugin) original(ctx context.Context, task *asynq.Task, kind Kind, next
 	if a.Shadow {
 		return p.watch(ctx, a, name, text, task, next)
 	}
-	digest := fmt.Sprintf("%x", sha256.Sum256(task.Payload()))
-	result, won, _ := p.ask(ctx, begin, a, name, digest, text, keep.Milliseconds()) // if it fails, the attempt gets no help
+	result, won, _ := p.ask(ctx, begin, a, name, text, keep.Milliseconds()) // if it fails, the attempt gets no help
 	if won {
 		return p.adopt(ctx, a, task, result)
 	}
@@ -153,8 +151,12 @@ func (p *Plugin) persist(ctx context.Context, s *redis.Script, a about, args ...
 	}
 }
 
-// adopt ends a task with the result of its copy. After an error, the task's next attempt adopts it.
+// adopt ends a task with the result of its copy. After an error, the task's next attempt adopts it. If ctx has ended, asynq has ended
+// the attempt before.
 func (p *Plugin) adopt(ctx context.Context, a about, task *asynq.Task, result string) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if result != "" {
 		if _, err := task.ResultWriter().Write([]byte(result)); err != nil {
 			return fmt.Errorf("asynqplugin: the result of the copy: %w", err)
@@ -196,7 +198,7 @@ func (p *Plugin) enqueue(ctx context.Context, payload []byte, headers map[string
 		asynq.TaskID(m.row(m.Copy)), asynq.MaxRetry(copyTries), asynq.Timeout(cmp.Or(m.Timeout, keep))); err != nil {
 		return err
 	}
-	return first.Run(ctx, p.redis, []string{listKey(m.Queue, "pending")}, m.row(m.Copy)).Err()
+	return first.Run(ctx, p.redis, []string{asynqKey(m.Queue, "pending")}, m.row(m.Copy)).Err()
 }
 
 // copy runs a copy. A copy can only win: its error, its panic and its end by asynq are nobody's.

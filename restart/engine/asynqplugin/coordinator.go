@@ -124,7 +124,7 @@ func (c *coordinator) look(ctx context.Context) error {
 func (c *coordinator) events(ctx context.Context, queue string) (used int, err error) {
 	pipe := c.p.redis.Pipeline()
 	news := pipe.XRangeN(ctx, eventsKey(queue), "("+c.read[queue], "+", mostEvents)
-	active, pending, clock := pipe.LLen(ctx, listKey(queue, "active")), pipe.LLen(ctx, listKey(queue, "pending")), pipe.Time(ctx)
+	active, pending, clock := pipe.LLen(ctx, asynqKey(queue, "active")), pipe.LLen(ctx, asynqKey(queue, "pending")), pipe.Time(ctx)
 	_, err = pipe.Exec(ctx)
 	c.now = clock.Val()
 	for _, e := range news.Val() {

@@ -251,6 +251,57 @@ func TestALostOriginalTakesTheResultOfItsCopy(t *testing.T) {
 	assert.Zero(t, s.redis.Exists(t.Context(), "straggler:{default}:task:lost").Val(), "a later task of this ID runs")
 }
 
+// A copy has won whose original was lost. If its task is deleted, and another task is enqueued with the same ID and payload, the new task
+// runs: the result is not its own.
+func TestANewTaskOfTheSameIDRuns(t *testing.T) {
+	s := newStage(t)
+	s.start(setup{options: asynqplugin.Options{Kinds: kinds}}, s.handle)
+	p := s.start(setup{options: asynqplugin.Options{Kinds: kinds}}, s.handle)
+	s.enqueue("work", "daily")
+	s.begins("daily original")
+	made, err := p.Copy(t.Context(), "default", "daily")
+	require.NoError(t, err)
+	require.True(t, made)
+	s.end("daily copy", s.begins("daily copy"), ok)
+	s.wins("daily")
+	require.NoError(t, s.redis.LRem(t.Context(), "asynq:{default}:active", 1, "daily").Err())
+	require.NoError(t, s.redis.ZRem(t.Context(), "asynq:{default}:lease", "daily").Err())
+	require.NoError(t, s.redis.Del(t.Context(), "asynq:{default}:t:daily").Err())
+	s.enqueue("work", "daily")
+	s.end("daily original", s.begins("daily original"), ok)
+	assert.Equal(t, row{State: "completed", Result: "original"}, s.settled("daily"))
+}
+
+// A copy wins without a result, and asynq ends the original by a cancel before it knows. The next attempt ends at once, too.
+func TestAnOriginalThatAsynqHasEndedKeepsTheWin(t *testing.T) {
+	d, begun := newDatabase(t), make(chan string, 9)
+	handle := func(ctx context.Context, _ *asynq.Task) error {
+		id, _ := asynq.GetTaskID(ctx)
+		begun <- id
+		if !isCopy(ctx) {
+			<-ctx.Done()
+		}
+		return ctx.Err()
+	}
+	d.start(setup{options: asynqplugin.Options{Kinds: kinds}}, handle)
+	p := d.start(setup{options: asynqplugin.Options{Kinds: kinds}}, handle)
+	d.enqueue("work", "a")
+	require.Equal(t, "a", <-begun)
+	made, err := p.Copy(t.Context(), "default", "a")
+	require.NoError(t, err)
+	require.True(t, made)
+	<-begun
+	require.Eventually(t, func() bool {
+		return d.redis.HExists(t.Context(), "straggler:{default}:task:a", "won").Val()
+	}, 5*time.Second, time.Millisecond)
+	require.NoError(t, d.inspector.CancelProcessing("a"))
+	require.Equal(t, "retry", d.settled("a").State)
+	time.Sleep(time.Second) // until the attempt has asked
+	require.NoError(t, d.inspector.RunTask("default", "a"))
+	assert.Eventually(t, func() bool { return d.row("a").State == "completed" }, 5*time.Second, 10*time.Millisecond)
+	assert.Empty(t, begun)
+}
+
 // wins waits until the copy of a task has won.
 func (s *stage) wins(id string) {
 	require.Eventually(s.t, func() bool {
