@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
@@ -55,7 +56,13 @@ type task struct {
 	copy    string        // the name of its copy
 	copyID  string        // the copy's name in the phase; empty: it has none
 	row     string        // the copy's task ID, if this server has made it
+	news    bool          // the phase does not know its state yet
 	open    bool          // the copy waits or runs
+}
+
+// newCoordinator returns the coordinator of a plugin. It knows nothing.
+func newCoordinator(p *Plugin) *coordinator {
+	return &coordinator{p: p, machines: new(engine.Machines), kinds: map[string]*kind{}, names: map[string]*task{}, read: map[string]string{}}
 }
 
 // These numbers are choices.
@@ -66,7 +73,8 @@ const (
 	lookEvery     = 5 * time.Second  // asynq's servers write their state so often
 	blindAfter    = 2 * time.Second  // a coordinator whose turn is so late has seen nothing meanwhile
 	lateEvents    = 5 * time.Second  // for this time after that it waits for the events that are late
-	mostEvents    = 1000             // of a queue, in a turn
+	mostEvents    = 1000             // of a queue, in an answer of Redis
+	mostAnswers   = 20               // of a queue, in a turn: more than a stream keeps
 )
 
 // turn looks once and acts once.
@@ -120,30 +128,46 @@ func (c *coordinator) look(ctx context.Context) error {
 	return err
 }
 
-// events reads the events of a queue, and returns the number of its tasks that run or wait.
+// events reads the events of a queue, and returns the number of its tasks that run or wait. Each answer begins with the last event that
+// was read before. If that event is gone, later ones may be gone, too: then the coordinator begins anew, and knows no task.
 func (c *coordinator) events(ctx context.Context, queue string) (used int, err error) {
-	pipe := c.p.redis.Pipeline()
-	news := pipe.XRangeN(ctx, eventsKey(queue), "("+c.read[queue], "+", mostEvents)
-	active, pending, clock := pipe.LLen(ctx, asynqKey(queue, "active")), pipe.LLen(ctx, asynqKey(queue, "pending")), pipe.Time(ctx)
-	_, err = pipe.Exec(ctx)
-	c.now = clock.Val()
-	for _, e := range news.Val() {
-		c.read[queue] = e.ID
-		ms := int64(0)
-		fmt.Sscanf(e.ID, "%d", &ms)
-		text, _ := e.Values["event"].(string)
-		c.event(text, time.UnixMilli(ms))
+	for range mostAnswers {
+		pipe := c.p.redis.Pipeline()
+		answer := pipe.XRangeN(ctx, eventsKey(queue), c.read[queue], "+", mostEvents)
+		active, pending, clock := pipe.LLen(ctx, asynqKey(queue, "active")), pipe.LLen(ctx, asynqKey(queue, "pending")), pipe.Time(ctx)
+		if _, err = pipe.Exec(ctx); err != nil {
+			return 0, err
+		}
+		c.now, used = clock.Val(), int(active.Val()+pending.Val())
+		events, last := answer.Val(), c.read[queue]
+		if last != "0" && (len(events) == 0 || events[0].ID != last) {
+			*c = *newCoordinator(c.p)
+			return 0, fmt.Errorf("events of the queue %s were deleted before they were read", queue)
+		}
+		for _, e := range events {
+			if e.ID != last {
+				c.read[queue] = e.ID
+				c.event(e)
+			}
+		}
+		if len(events) < mostEvents {
+			break
+		}
 	}
-	return int(active.Val() + pending.Val()), err
+	return used, nil
 }
 
 // event notes that an attempt has begun or ended.
-func (c *coordinator) event(text string, when time.Time) {
+func (c *coordinator) event(m redis.XMessage) {
 	var e struct {
 		Name  string
 		State engine.State
 		About about
 	}
+	ms := int64(0)
+	fmt.Sscanf(m.ID, "%d", &ms)
+	when := time.UnixMilli(ms)
+	text, _ := m.Values["event"].(string)
 	if json.Unmarshal([]byte(text), &e) != nil {
 		return
 	}
@@ -160,7 +184,7 @@ func (c *coordinator) event(text string, when time.Time) {
 	if t == nil {
 		return
 	}
-	a := engine.Attempt{ID: e.Name, Task: t.number, State: e.State, Machine: e.About.Server, Begun: when}
+	a := engine.Attempt{ID: e.Name, State: e.State, Machine: e.About.Server, Begun: when}
 	if e.State != engine.Running {
 		a.Begun, a.Ended, a.Published = time.Time{}, when, e.State == engine.Succeeded
 	}
@@ -174,6 +198,12 @@ func (c *coordinator) event(text string, when time.Time) {
 		c.p.over(t.name, ErrOver)
 		c.p.over(t.copy, ErrOver)
 	}
+	t.tell(a)
+}
+
+// tell tells the phase about an attempt of the task, in the next poll.
+func (t *task) tell(a engine.Attempt) {
+	a.Task, t.news = t.number, true
 	t.kind.list = append(t.kind.list, a)
 }
 
@@ -194,7 +224,7 @@ func (c *coordinator) begin(of about, name string, when time.Time) {
 func (t *task) lose() {
 	if !t.over {
 		t.over = true
-		t.kind.list = append(t.kind.list, engine.Attempt{ID: t.name, Task: t.number, State: engine.Lost})
+		t.tell(engine.Attempt{ID: t.name, State: engine.Lost})
 	}
 }
 
@@ -234,6 +264,7 @@ func (c *coordinator) poll(ctx context.Context, k *kind, free int) {
 		if t.open {
 			busy++
 		}
+		t.news = false
 	}
 	k.phase.SetSlots(busy + free)
 	actions := k.phase.Push(c.now, k.list).Actions
@@ -270,7 +301,7 @@ func (c *coordinator) act(ctx context.Context, t *task, a engine.Action) {
 
 // copy makes a copy of an attempt that runs. If another server was first, the copy is that of the other server.
 func (c *coordinator) copy(ctx context.Context, t *task, id string, avoid []string, why string) {
-	a := engine.Attempt{ID: id, Task: t.number, State: engine.Failed}
+	a := engine.Attempt{ID: id, State: engine.Failed}
 	if t.copyID == "" && !t.over {
 		t.copyID = id
 		info, err := c.p.inspector.GetTaskInfo(t.Queue, t.Task)
@@ -288,7 +319,7 @@ func (c *coordinator) copy(ctx context.Context, t *task, id string, avoid []stri
 			}
 		}
 	}
-	t.kind.list = append(t.kind.list, a)
+	t.tell(a)
 }
 
 // settle ends what is left of a task: an attempt that hangs, or a copy whose attempt has ended. In a kind with copies an
@@ -298,7 +329,7 @@ func (c *coordinator) settle(ctx context.Context, t *task) {
 	switch {
 	case t.over && t.open:
 		c.endCopy(t)
-	case t.over && len(t.kind.list) == 0: // the phase knows the ends
+	case t.over && !t.news:
 		if t.row != "" { // asynq may have put it among the retries since
 			_ = c.p.inspector.DeleteTask(t.Queue, t.row)
 		}
@@ -326,6 +357,6 @@ func (c *coordinator) endCopy(t *task) {
 	c.p.over(t.copy, ErrOver)
 	if t.row != "" && c.p.inspector.DeleteTask(t.Queue, t.row) == nil || t.over {
 		t.open = false
-		t.kind.list = append(t.kind.list, engine.Attempt{ID: t.copyID, Task: t.number, State: engine.Cancelled})
+		t.tell(engine.Attempt{ID: t.copyID, State: engine.Cancelled})
 	}
 }

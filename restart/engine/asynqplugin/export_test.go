@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"time"
-
-	"github.com/straggler-go/straggler/restart/engine"
 )
 
 // Coordinator is a coordinator that a test turns.
@@ -13,7 +11,7 @@ type Coordinator struct{ c *coordinator }
 
 // NewCoordinator returns the coordinator of a plugin whose Run is not called.
 func NewCoordinator(p *Plugin) Coordinator {
-	return Coordinator{&coordinator{p: p, machines: new(engine.Machines), kinds: map[string]*kind{}, names: map[string]*task{}, read: map[string]string{}}}
+	return Coordinator{newCoordinator(p)}
 }
 
 // Turn looks once and acts once.
@@ -44,4 +42,17 @@ func (k Coordinator) Copy(ctx context.Context, queue, id string) (bool, error) {
 func (k Coordinator) Act(ctx context.Context) error {
 	k.c.at, k.c.watches = time.Now(), time.Time{}
 	return k.c.turn(ctx)
+}
+
+// Knows returns the number of attempts that the coordinator knows, how many of them run, and whether it decides.
+func (k Coordinator) Knows() (attempts, running int, decides bool) {
+	for _, kind := range k.c.kinds {
+		for _, t := range kind.tasks {
+			attempts++
+			if !t.over {
+				running++
+			}
+		}
+	}
+	return attempts, running, !time.Now().Before(k.c.watches)
 }

@@ -10,8 +10,6 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
-
-	"github.com/straggler-go/straggler/restart/engine"
 )
 
 // Plugin cures and copies the tasks of a server of asynq. Each server needs a plugin of its own. Put [Plugin.Middleware]
@@ -51,10 +49,10 @@ const idle = time.Second
 // Run looks for attempts that are slow or hang, at all servers. Call it on a goroutine of its own. Let ctx end with the
 // server, or after it: Run returns when ctx has ended. Without Run, tasks run as with asynq alone, and get no help.
 func (p *Plugin) Run(ctx context.Context) {
-	c := &coordinator{p: p, machines: new(engine.Machines), kinds: map[string]*kind{}, names: map[string]*task{}, read: map[string]string{}}
+	c := newCoordinator(p)
 	for pause := idle; ; pause = idle {
 		if err := c.turn(ctx); err != nil && ctx.Err() == nil {
-			p.options.Log.Warn("asynqplugin: Redis does not answer", "server", p.name, "error", err)
+			p.options.Log.Warn("asynqplugin: the events can't be read", "server", p.name, "error", err)
 		}
 		if len(c.names) > 0 {
 			pause = p.options.Interval

@@ -3,6 +3,7 @@ package asynqplugin_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -264,4 +266,71 @@ func TestWork(t *testing.T) {
 		assert.Contains(t, events[0].Values["event"], want, size)
 		assert.Contains(t, events[1].Values["event"], `"state":"succeeded"`)
 	}
+}
+
+// A coordinator does not read for so long that Redis deletes events before they are read: the end of task a is among them. Then it
+// knows no task any more, and waits before it decides.
+func TestEventsThatAreDeletedUnread(t *testing.T) {
+	s := newStage(t)
+	p := s.start(setup{options: asynqplugin.Options{Kinds: kinds}}, s.handle)
+	c := asynqplugin.NewCoordinator(p)
+	s.enqueue("work", "a")
+	id := s.begins("a original")
+	require.NoError(t, c.Act(t.Context()))
+	require.NoError(t, c.Act(t.Context()))
+	_, running, decides := c.Knows()
+	require.Equal(t, 1, running)
+	require.True(t, decides)
+	s.end("a original", id, ok)
+	require.Equal(t, "completed", s.settled("a").State)
+	require.NoError(t, s.redis.XTrimMaxLen(t.Context(), "straggler:{default}:events", 0).Err())
+	s.enqueue("work", "b")
+	s.begins("b original")
+	assert.ErrorContains(t, c.Turn(t.Context()), "events of the queue default were deleted before they were read")
+	require.NoError(t, c.Turn(t.Context()))
+	_, running, decides = c.Knows()
+	assert.Equal(t, 1, running, "task b alone")
+	assert.False(t, decides)
+	s.end("b original", "", ok)
+}
+
+// A turn reads all events that wait, also if they need many answers of Redis.
+func TestATurnReadsAllEvents(t *testing.T) {
+	s := newStage(t)
+	p := s.start(setup{options: asynqplugin.Options{Kinds: kinds}}, s.handle)
+	c := asynqplugin.NewCoordinator(p)
+	for i := range 3000 {
+		s.tell(fmt.Sprint(i), "running", fmt.Sprintf(`{"queue":"default","task":"%d","kind":"work","server":"a","work":-1}`, i))
+	}
+	require.NoError(t, c.Turn(t.Context()))
+	_, running, _ := c.Knows()
+	assert.Equal(t, 3000, running)
+}
+
+// A coordinator forgets a task that has ended as soon as the phase knows it, also if it ends the copy of another task in the same turn.
+func TestATaskThatHasEndedIsForgotten(t *testing.T) {
+	s := newStage(t)
+	p := s.start(setup{options: asynqplugin.Options{Kinds: kinds}}, s.handle)
+	c := asynqplugin.NewCoordinator(p)
+	require.NoError(t, c.Act(t.Context()))
+	s.tell("a", "running", `{"queue":"default","task":"1","kind":"work","server":"a","work":-1}`)
+	s.tell("copy of a", "running", `{"queue":"default","task":"1","of":"a","kind":"work","server":"b","work":-1}`)
+	s.tell("b", "running", `{"queue":"default","task":"2","kind":"work","server":"b","work":-1}`)
+	require.NoError(t, c.Act(t.Context()))
+	attempts, _, _ := c.Knows()
+	require.Equal(t, 2, attempts)
+	s.tell("a", "succeeded", "{}")
+	s.tell("b", "succeeded", "{}")
+	require.NoError(t, c.Act(t.Context()))
+	attempts, _, _ = c.Knows()
+	assert.Equal(t, 1, attempts, "task a, whose copy is being ended")
+	require.NoError(t, c.Act(t.Context()))
+	attempts, _, _ = c.Knows()
+	assert.Zero(t, attempts)
+}
+
+// tell writes an event.
+func (d *database) tell(name, state, about string) {
+	require.NoError(d.t, d.redis.XAdd(d.t.Context(), &redis.XAddArgs{Stream: "straggler:{default}:events", Values: []string{
+		"event", fmt.Sprintf(`{"name":"%s","state":"%s","about":%s}`, name, state, about)}}).Err())
 }
