@@ -92,7 +92,7 @@ func TestTable(t *testing.T) {
 	code, out, errors := call(file(t, healthy))
 	require.Zero(t, code, errors)
 	for _, want := range []string{
-		"1 phase, 3 tasks", "no faults", "mantri", "late", "spark", "1 task (33.3%), which takes",
+		"1 phase, 3 tasks", "no faulty lines", "mantri", "late", "spark", "1 task (33.3%), which takes",
 		"differ from the log by 0% in all", "Stragglers cost 57 s of the phases' 60 s (95.0%)", "Assumptions",
 	} {
 		assert.Contains(t, out, want)
@@ -191,7 +191,7 @@ func TestManyLogs(t *testing.T) {
 	}
 	code, out, errors := call("-policy", "late", dir)
 	require.Zero(t, code, errors)
-	assert.Contains(t, out, "  40 logs (attempt lines: 40), 40 phases, 120 attempts; no faults\n")
+	assert.Contains(t, out, "  40 logs (attempt lines: 40), 40 phases, 120 attempts; no faulty lines\n")
 	assert.Contains(t, out, "  and 37 more: left out\n")
 	assert.NotContains(t, out, "\x1b")
 }

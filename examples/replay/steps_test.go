@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,9 +52,11 @@ func TestTableOfSteps(t *testing.T) {
 		code, out, errors := call(append(args, "-html", page, log)...)
 		require.Zero(t, code, errors)
 		for _, want := range []string{
-			"250 steps, 2500 tasks", "Worker w5 is last in 250 of 250 steps; among equals it would be in 25.",
+			"250 steps, 2500 tasks", "Worker w5 is last in 250 of 250 steps; among equals each would be last in 25.",
 			"1 step is left out, because members are missing", "impossible times, treated as unknown: 1",
-			"Exchange worker w5 with a healthy worker.", "no policy is replayed",
+			"The machine and the position of worker w5 never parted, so this log can't tell which of the two is at fault.",
+			"Let the machine of worker w5 change places with that of a healthy worker. If the position is still slow,",
+			"A worker of a step can't be copied, so no saving by copies is shown.",
 		} {
 			assert.Contains(t, out, want)
 		}
@@ -105,7 +108,7 @@ func TestNobodyIsLastOften(t *testing.T) {
 	}
 	code, out, errors := call("-step", "step", "-worker", "worker", "-seconds", "s", file(t, text))
 	require.Zero(t, code, errors)
-	assert.Regexp(t, `No worker is last often: worker \d+ is last most often, in \d+ of 200 steps; among equals it would be in 5\.`, out)
+	assert.Regexp(t, `No worker is last often: worker \d+ is last most often, in \d+ of 200 steps; among equals each would be last in 5\.`, out)
 	assert.Contains(t, out, "Why: No worker is slow for long: now one is last, now another.")
 }
 
@@ -173,8 +176,56 @@ func TestTwoSlowWorkersOfATable(t *testing.T) {
 	assert.InDelta(t, .15, waits.Together, .02)
 	assert.Less(t, waits.Together, waits.Wait)
 	sameFigures(t, waits, out, string(written))
-	assert.Regexp(t, "Exchange worker [25] and worker [25] with a healthy worker.", out)
+	assert.Regexp(t, "Let the machines of worker [25] and worker [25] change places with those of healthy workers[.]", out)
+	assert.Contains(t, out, "The machine and the position of each of these workers never parted")
 	assert.Contains(t, out, "If both named workers did so at once, that would save")
+	assert.NotContains(t, out, "add up")
+}
+
+// The work differs, stage 1 takes longer than stage 0, or workers are slow. If two of these reasons hold at once, the report
+// says that their shares don't add up.
+func TestSharesOfSeveralReasons(t *testing.T) {
+	const (
+		even  = `Even work within each stage would save [0-9.]+% \(±[0-9.]+\) of the steps' time\.`
+		equal = `Stages of equal length would save [0-9.]+% \(±[0-9.]+\) of the steps' time\.`
+		sum   = "The changes affect one another, so their shares don't add up."
+	)
+	for _, c := range []struct {
+		name      string
+		deviation float64 // of the logarithm of the sizes
+		stage     float64 // time of stage 1 by that of stage 0
+		slow      []int   // workers that take 1.5 times as long
+		want      []string
+	}{
+		{"work and stage", .2, 2, nil, []string{even, equal, sum, "Stage 1 has the last worker in 60 of 60 steps, and takes "}},
+		{"work and worker", .2, 1, []int{7}, []string{even, sum, `change places with that of a healthy worker of its stage\.`}},
+		{"stage and workers", 0, 2, []int{6, 7}, []string{equal, sum, `change places with those of healthy workers of their stages\.`}},
+		{"stage", 0, 2, nil, []string{equal}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(7, 7))
+			text := "step,worker,stage,size,s\n"
+			for step := range 60 {
+				for worker := range 10 {
+					size := math.Exp(c.deviation * r.NormFloat64())
+					took := size * math.Exp(.02*r.NormFloat64())
+					if worker >= 5 {
+						took *= c.stage
+					}
+					if slices.Contains(c.slow, worker) {
+						took *= 1.5
+					}
+					text += fmt.Sprintf("%d,%d,%d,%.0f,%.4f\n", step, worker, worker/5, 1e4*size, took)
+				}
+			}
+			code, out, errors := call("-step", "step", "-worker", "worker", "-group", "stage", "-size", "size", "-seconds", "s", file(t, text))
+			require.Zero(t, code, errors)
+			for _, want := range c.want {
+				assert.Regexp(t, want, out)
+			}
+			assert.Equal(t, slices.Contains(c.want, sum), strings.Contains(out, sum), out)
+		})
+	}
 }
 
 // attemptSteps writes a log of attempts of 60 steps of five tasks, each on a machine of its own. Task w2 takes times as long
@@ -208,12 +259,12 @@ func TestAttemptsAsSteps(t *testing.T) {
 	assert.Contains(t, out, "How slow: No task took more than 1.5 times the median")
 	assert.Contains(t, out, "Who makes the others wait: The slowest worker of a step costs")
 	assert.Contains(t, out, "Worker h2 takes 1.19 times the median of its equals.")
-	assert.Contains(t, out, "What to do: Exchange worker h2 with a healthy worker.")
+	assert.Contains(t, out, "What to do: Let the machine of worker h2 change places with that of a healthy worker.")
 	assert.NotContains(t, out, "Nothing")
 	assert.Regexp(t, "What it saves: If worker h2 took the median of its equals, that would save [0-9.]+% .* "+condition+
 		"The policy least-cost would have", out)
 	_, out, _ = call("-policy", "least-cost", file(t, attemptSteps(2)))
-	assert.Regexp(t, "What to do: Exchange worker h2 .* "+condition+"Keep work off machine h2.", out)
+	assert.Regexp(t, "What to do: Let the machine of worker h2 .* "+condition+"Keep work off machine h2.", out)
 
 	// No worker is slow: the other answers are those of any log.
 	_, out, _ = call("-policy", "least-cost", file(t, attemptSteps(1)))
@@ -268,7 +319,7 @@ func TestStagesOfATimeline(t *testing.T) {
 	}
 	code, out, errors := call(file(t, timeline("stage")))
 	require.Zero(t, code, errors)
-	assert.Contains(t, out, "Stage s1 has the last worker in 60 steps, and takes 1.3 times as long as the other stages")
+	assert.Contains(t, out, "Stage s1 has the last worker in 60 of 60 steps, and takes 1.3 times as long as the other stages")
 	assert.Contains(t, out, "(stage s1) is last in ")
 	assert.NotContains(t, out, "at fault.")
 	assert.Contains(t, out, ": 60 steps, 480 tasks")

@@ -130,7 +130,7 @@ func (w *Waits) String() string {
 		if float64(l.Last) < rarely*float64(l.Steps) {
 			often = fmt.Sprintf(" No worker is last often: %s is last most often, in %d of %d steps;", l.Worker, l.Last, l.Steps)
 		}
-		text += fmt.Sprintf("%s among equals it would be in %.3g.", often, l.Chance)
+		text += fmt.Sprintf("%s among equals each would be last in %.3g.", often, l.Chance)
 	}
 	if w.Incomplete > 0 {
 		text += fmt.Sprintf(" %s %s left out, because members are missing.",
@@ -168,7 +168,7 @@ func (w *Waits) workers() (n int) {
 
 // why returns the sentences about the reasons.
 func (w *Waits) why() string {
-	var texts, fixed []string // fixed are workers whose machine never changed its position
+	var texts, fixed []string // fixed are workers whose machine and position never parted
 	for _, f := range w.shown() {
 		texts = append(texts, f.why(w))
 		if f.reason == causes.SlowWorker {
@@ -178,10 +178,11 @@ func (w *Waits) why() string {
 	switch len(fixed) {
 	case 0:
 	case 1:
-		texts = append(texts, fmt.Sprintf("The machine of %s never changed its position, so one of the two is at fault.", fixed[0]))
+		texts = append(texts, fmt.Sprintf("The machine and the position of %s never parted, so this log can't tell which of the two is at "+
+			"fault.", fixed[0]))
 	default:
-		texts = append(texts, "The machines of these workers never changed their positions, so for each worker one of the two is at "+
-			"fault.")
+		texts = append(texts, "The machine and the position of each of these workers never parted, so this log can't tell which of the "+
+			"two is at fault.")
 	}
 	if more := len(w.Findings) - mostFindings; more > 0 {
 		texts = append(texts, fmt.Sprintf("And %s.", words.Counted(more, "more reason")))
@@ -199,13 +200,18 @@ func (w *Waits) do() string {
 		}
 		texts = append(texts, f.do())
 	}
-	of := ""
+	ofIts, ofTheir := "", ""
 	if w.staged {
-		of = " of its stage"
+		ofIts, ofTheir = " of its stage", " of their stages"
 	}
-	if len(exchange) > 0 {
-		texts = append(texts, fmt.Sprintf("Exchange %s with a healthy worker%s. If that one is slow then, the position is at fault; "+
-			"otherwise replace the machine.", series(exchange), of))
+	switch len(exchange) {
+	case 0:
+	case 1:
+		texts = append(texts, fmt.Sprintf("Let the machine of %s change places with that of a healthy worker%s. If the position is "+
+			"still slow, the position is at fault. If the slowness moves with the machine, replace the machine.", exchange[0], ofIts))
+	default:
+		texts = append(texts, fmt.Sprintf("Let the machines of %s change places with those of healthy workers%s. If a position is "+
+			"still slow, the position is at fault. If the slowness moves with a machine, replace the machine.", series(exchange), ofTheir))
 	}
 	return strings.Join(texts, " ")
 }
@@ -213,9 +219,11 @@ func (w *Waits) do() string {
 // saves returns the sentences about what the advice saves.
 func (w *Waits) saves() string {
 	var texts []string
+	even := false // a share is that of even work or of stages of equal length
 	for _, f := range w.shown() {
 		if s := f.saves(); s != "" {
 			texts = append(texts, s)
+			even = even || f.stage || f.reason == causes.UnevenWork
 		}
 	}
 	if w.Together > 0 {
@@ -224,6 +232,9 @@ func (w *Waits) saves() string {
 			all = fmt.Sprintf("all %d", n)
 		}
 		texts = append(texts, fmt.Sprintf("If %s named workers did so at once, that would save %s.", all, saved(w.Together, w.TogetherError)))
+	}
+	if even && len(texts) > 1 {
+		texts = append(texts, "The changes affect one another, so their shares don't add up.")
 	}
 	return strings.Join(texts, " ")
 }
@@ -262,8 +273,8 @@ func (f *Finding) why(w *Waits) string {
 		return upper(f.Who) + takes + "."
 	case causes.SlowPlace:
 		if f.stage {
-			return upper(f.Who) + fmt.Sprintf(" has the last worker in %s, and takes %.3g times as long as the other stages, on all its "+
-				"machines: the place is at fault, not a machine.", words.Counted(f.Last, "step"), f.Times)
+			return upper(f.Who) + fmt.Sprintf(" has the last worker in %d of %s, and takes %.3g times as long as the other stages, on all "+
+				"its machines: the place is at fault, not a machine.", f.Last, words.Counted(w.Steps, "step"), f.Times)
 		}
 		return upper(f.Who) + takes + ", with several machines: the place is at fault, not a machine."
 	case causes.UnevenWork:
@@ -299,7 +310,7 @@ func (f *Finding) do() string {
 	case causes.Luck:
 		return "Nothing about single workers. Fewer barriers, or less variation of all workers, would shorten the waits."
 	}
-	return "Record more steps, with the stage and the machine of each worker, or exchange two workers and record again."
+	return "Record more steps, with the stage and the machine of each worker, or let two machines change places and record again."
 }
 
 // saves returns the sentence about what the advice saves.
@@ -312,7 +323,7 @@ func (f *Finding) saves() string {
 	case f.reason == causes.UnevenWork:
 		return fmt.Sprintf("Even work within each stage would save %s of the steps' time.", saved(f.Share, f.Error))
 	case f.stage:
-		return fmt.Sprintf("Even stages would save %s of the steps' time.", saved(f.Share, f.Error))
+		return fmt.Sprintf("Stages of equal length would save %s of the steps' time.", saved(f.Share, f.Error))
 	case f.Who != "":
 		return fmt.Sprintf("If %s took the median of its equals, that %s %s of the steps' time.", f.Who, would, saved(f.Share, f.Error))
 	}
@@ -322,7 +333,7 @@ func (f *Finding) saves() string {
 // diagnose writes the diagnosis of a report that has only steps.
 func (w *Waits) diagnose(d *Diagnosis) {
 	d.Slow, d.Why, d.Do = w.String(), w.why(), w.do()
-	d.Saves = strings.TrimSpace(w.saves() + " A worker of a step cannot be copied, so no policy is replayed.")
+	d.Saves = strings.TrimSpace(w.saves() + " A worker of a step can't be copied, so no saving by copies is shown.")
 }
 
 // advise puts the advice about the workers of steps before that of a report with policies. Whether a policy helps depends

@@ -63,7 +63,7 @@ func (f *Faults) Total() (n int) {
 	return n
 }
 
-// String returns one line with the count of each kind that occurred, or "no faults".
+// String returns one line with the count of each kind that occurred, or "no faulty lines".
 func (f Faults) String() string {
 	var parts []string
 	for i, count := range f {
@@ -72,7 +72,7 @@ func (f Faults) String() string {
 		}
 	}
 	if parts == nil {
-		return "no faults"
+		return "no faulty lines"
 	}
 	return strings.Join(parts, "; ")
 }

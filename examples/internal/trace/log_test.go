@@ -58,7 +58,7 @@ func TestAttemptIsSmall(t *testing.T) {
 
 func TestFaultsPrintOnOneLine(t *testing.T) {
 	var faults trace.Faults
-	assert.Equal(t, "no faults", faults.String())
+	assert.Equal(t, "no faulty lines", faults.String())
 	faults[trace.Broken], faults[trace.NoStart] = 2, 1
 	assert.Equal(t, "broken or foreign lines or objects, dropped: 2; attempts without a start time, kept: 1", faults.String())
 	assert.Equal(t, 3, faults.Total())

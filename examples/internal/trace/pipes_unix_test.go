@@ -34,7 +34,7 @@ func TestDirectoryWithPipesAndLoops(t *testing.T) {
 		require.NoError(t, err)
 		found = append(found, fmt.Sprint(filepath.Base(s.Path), " ", len(log.Phases[0].Attempts), " ", log.Faults))
 	}
-	assert.Equal(t, []string{"a 2 files missing from the rolling log: 1", "link 1 no faults", "one 1 no faults", "two 1 no faults"}, found)
+	assert.Equal(t, []string{"a 2 files missing from the rolling log: 1", "link 1 no faulty lines", "one 1 no faulty lines", "two 1 no faulty lines"}, found)
 	slices.Sort(leftOut)
 	require.Len(t, leftOut, 4)
 	for i, want := range []string{"events_2_x: no regular file", "dangling: a link to nowhere", "loop: no regular file", "pipe: no regular file"} {

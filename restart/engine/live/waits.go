@@ -163,7 +163,7 @@ func (w *waiting) sentences() []string {
 	var all []string
 	if len(w.last) > 0 {
 		l, steps := w.last[0], float64(w.Steps)
-		all = append(all, fmt.Sprintf("%s was last in %.0f %% of %d phases; among equals it would be in %.0f %%.", l.worker,
+		all = append(all, fmt.Sprintf("%s was last in %.0f %% of %d phases; among equals each would be last in %.0f %%.", l.worker,
 			100*float64(l.Last)/steps, w.Steps, 100*l.Chance/steps))
 	}
 	all = append(all, fmt.Sprintf("The slowest task of a phase costs %.1f %% of the phases' time beyond the median.", 100*w.Wait))

@@ -79,7 +79,7 @@ func TestThePageNamesWhoMakesTheOthersWait(t *testing.T) {
 	require.Equal(t, causes.SlowWorker, want.Findings[0].Reason)
 	page := get(t, j.view, "/")
 	for _, text := range []string{
-		fmt.Sprintf("&lt;w5&gt; was last in %.0f %% of 250 phases; among equals it would be in 10 %%.", float64(want.Lags[0].Last)/2.5),
+		fmt.Sprintf("&lt;w5&gt; was last in %.0f %% of 250 phases; among equals each would be last in 10 %%.", float64(want.Lags[0].Last)/2.5),
 		fmt.Sprintf("The slowest task of a phase costs %.1f %% of the phases&#39; time beyond the median.", 100*want.Wait),
 		"&lt;w5&gt; takes 1.15 times the median. It always runs the same task",
 		fmt.Sprintf("saves %.1f %% (±%.1f) of the time.", 100*want.Findings[0].Share, 196*want.Findings[0].Error),
