@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -19,11 +18,9 @@ import (
 
 // attempt is an attempt that runs in this process: of a job in a named kind, or of a copy.
 type attempt struct {
-	row    int64 // the attempt's own row
-	number int   // the attempt of its own row
-	job    int64 // the row that the attempt may end: its own, or for a copy that of the original
-	of     int   // the attempt of that row
-	copied mark  // for a copy: what its metadata say
+	own    run  // of its own row
+	of     run  // the run that the attempt may end: its own, or for a copy that of the original
+	copied mark // for a copy: what its metadata say
 	// The attempt is only listed: its kind is not named, or it began before Run. Nothing else is done with it.
 	watched bool
 	cancel  context.CancelCauseFunc
@@ -34,10 +31,11 @@ type attempt struct {
 
 // mark is what the metadata of a copy say under the key straggler.
 type mark struct {
-	Job     int64    `json:"job"`     // the original
-	Attempt int      `json:"attempt"` // the attempt of the original that the copy runs beside
-	Client  string   `json:"client"`  // the client of that attempt
-	Avoid   []string `json:"avoid,omitempty"`
+	Job     int64     `json:"job"`     // the original
+	Attempt int       `json:"attempt"` // the attempt of the original that the copy runs beside
+	Began   time.Time `json:"began"`   // when that attempt began
+	Client  string    `json:"client"`  // the client of that attempt
+	Avoid   []string  `json:"avoid,omitempty"`
 }
 
 func (a *attempt) isCopy() bool { return a.copied.Job != 0 }
@@ -45,15 +43,13 @@ func (a *attempt) isCopy() bool { return a.copied.Job != 0 }
 // name is the name of an attempt in a beat.
 func (a *attempt) name() string {
 	if a.watched {
-		return watchedPrefix + attemptName(a.row, a.number)
+		return watchedPrefix + a.own.String()
 	}
-	return attemptName(a.row, a.number)
+	return a.own.String()
 }
 
 // watchedPrefix is the beginning of the names of attempts that are only watched.
 const watchedPrefix = "w"
-
-func attemptName(row int64, number int) string { return fmt.Sprintf("%d.%d", row, number) }
 
 // Causes of the end of an attempt's context.
 var (
@@ -100,7 +96,7 @@ func CompleteTx[T river.JobArgs](ctx context.Context, tx pgx.Tx, job *river.Job[
 		return nil, ErrOver
 	}
 	row := *job.JobRow
-	row.ID, row.State = a.job, rivertype.JobStateRunning
+	row.ID, row.State = a.of.id, rivertype.JobStateRunning
 	return river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, &river.Job[T]{JobRow: &row, Args: job.Args})
 }
 
@@ -113,18 +109,20 @@ func claim(ctx context.Context, q querier, schema string, a *attempt, ok bool) (
 		lock = "FOR NO KEY UPDATE" // as in a rescue, the row of the job is locked before the claim
 	}
 	err = q.QueryRow(ctx, in(schema, `
-		INSERT INTO SCHEMA.straggler_end (job, attempt, by, ok, began)
-		SELECT id, attempt, $3::bigint, $4::boolean, attempted_at FROM SCHEMA.river_job WHERE id = $1 AND attempt = $2 AND state = 'running'
+		INSERT INTO SCHEMA.straggler_end (job, attempt, began, by, ok, kind)
+		SELECT id, attempt, attempted_at, $4::bigint, $5::boolean, kind FROM SCHEMA.river_job
+		WHERE id = $1 AND attempt = $2 AND attempted_at = $3 AND state = 'running'
 		`+lock+` ON CONFLICT DO NOTHING RETURNING by`),
-		a.job, a.of, a.row, ok).Scan(&by)
+		a.of.id, a.of.attempt, time.UnixMicro(a.of.begun), a.own.id, ok).Scan(&by)
 	if errors.Is(err, pgx.ErrNoRows) {
 		// A statement of its own: it sees a claim that the first waited for, which may be an earlier try of this attempt.
-		err = q.QueryRow(ctx, in(schema, `SELECT by FROM SCHEMA.straggler_end WHERE job = $1 AND attempt = $2`), a.job, a.of).Scan(&by)
+		err = q.QueryRow(ctx, in(schema, `SELECT by FROM SCHEMA.straggler_end WHERE job = $1 AND attempt = $2 AND began = $3`),
+			a.of.id, a.of.attempt, time.UnixMicro(a.of.begun)).Scan(&by)
 	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
-	return by == a.row, err
+	return by == a.own.id, err
 }
 
 // guarded is the state of a job's row while its handler runs. It makes River's JobCompleteTx fail: that function does not
@@ -140,7 +138,7 @@ func (p *Plugin) Work(ctx context.Context, job *rivertype.JobRow, handle func(co
 	case err != nil:
 		return err
 	case a == nil:
-		a = &attempt{row: job.ID, number: job.Attempt, watched: true}
+		a = &attempt{own: runOf(job), watched: true}
 		p.enter(a)
 		defer p.leave(a)
 		return handle(ctx)
@@ -186,10 +184,10 @@ func (p *Plugin) Work(ctx context.Context, job *rivertype.JobRow, handle func(co
 
 // attemptOf returns the attempt of a row, or nil if its kind is only watched.
 func (p *Plugin) attemptOf(ctx context.Context, job *rivertype.JobRow) (*attempt, error) {
-	a := &attempt{row: job.ID, number: job.Attempt, job: job.ID, of: job.Attempt}
+	a := &attempt{own: runOf(job), of: runOf(job)}
 	var of struct{ Straggler mark }
 	if json.Unmarshal(job.Metadata, &of) == nil && of.Straggler.Job != 0 {
-		a.job, a.of, a.copied = of.Straggler.Job, of.Straggler.Attempt, of.Straggler
+		a.of, a.copied = of.Straggler.of(), of.Straggler
 		if !p.ready(ctx) || p.stranger(ctx) {
 			return nil, river.JobSnooze(time.Second) // without Run this client can't tell what the copy may end
 		}
@@ -201,24 +199,33 @@ func (p *Plugin) attemptOf(ctx context.Context, job *rivertype.JobRow) (*attempt
 	return a, nil
 }
 
+// runOf returns the run of a job that begins.
+func runOf(job *rivertype.JobRow) run {
+	j := run{id: job.ID, attempt: job.Attempt}
+	if job.AttemptedAt != nil { // River always sets it
+		j.begun = job.AttemptedAt.UnixMicro()
+	}
+	return j
+}
+
 // bounce is how long a client that should not run a copy leaves it to the others.
 const bounce = 50 * time.Millisecond
 
 // admit reports whether a copy may run here and now. If not, it returns what the middleware returns.
 func (p *Plugin) admit(ctx context.Context, a *attempt, closed bool) (err error, runs bool) {
-	if p.options.Shadow || slices.Contains(append(a.copied.Avoid, a.copied.Client), p.name()) {
-		p.pass(ctx, a, closed)
-		return silent(closed), false
-	}
 	var wanted bool
 	err = p.pool.QueryRow(ctx, p.in(`SELECT EXISTS (
-		SELECT FROM SCHEMA.river_job WHERE id = $1 AND attempt = $2 AND state = 'running'
-	)`), a.job, a.of).Scan(&wanted)
-	if err != nil || !wanted {
+		SELECT FROM SCHEMA.river_job WHERE id = $1 AND attempt = $2 AND attempted_at = $3 AND state = 'running'
+	)`), a.of.id, a.of.attempt, time.UnixMicro(a.of.begun)).Scan(&wanted)
+	switch {
+	case err != nil || !wanted:
 		p.drop(ctx, a)
-		return silent(closed), false
+	case p.options.Shadow || slices.Contains(append(a.copied.Avoid, a.copied.Client), p.name()):
+		p.pass(ctx, a, closed)
+	default:
+		return nil, true
 	}
-	return nil, true
+	return silent(closed), false
 }
 
 // pass puts a copy back for another client, at the head of the queue. It waits a moment with the slot, so that this client
@@ -232,7 +239,7 @@ func (p *Plugin) pass(ctx context.Context, a *attempt, closed bool) {
 				id = CASE WHEN $2 THEN nextval(pg_get_serial_sequence('SCHEMA.river_job', 'id')) ELSE id END
 			WHERE id = $1 AND state = 'running' AND metadata ? 'straggler' RETURNING queue
 		)
-		SELECT `+tell+` FROM passed`), a.row, closed, *p.schema())
+		SELECT `+tell+` FROM passed`), a.own.id, closed, *p.schema())
 	time.Sleep(bounce)
 }
 
@@ -256,19 +263,19 @@ func (p *Plugin) end(ctx context.Context, a *attempt, kind string, own *apart, o
 	})
 	switch {
 	case claimed != nil:
-		p.options.Log.Error("riverplugin: the end of an attempt is lost", "job", a.job, "error", claimed)
+		p.options.Log.Error("riverplugin: the end of an attempt is lost", "job", a.of.id, "error", claimed)
 		return silent(closed), false
 	case won && !a.isCopy():
 		own.hand()
 		return nil, true
 	case won:
-		p.options.Log.Info("riverplugin: a copy was faster", "job", a.job, "kind", kind, "client", p.name(), "than", a.copied.Client)
+		p.options.Log.Info("riverplugin: a copy was faster", "job", a.of.id, "kind", kind, "client", p.name(), "than", a.copied.Client)
 		p.drop(ctx, a)
 		if closed {
 			return nil, false // complete has told the database
 		}
 		own.hand()
-		return success(a.job), false
+		return success(a.of.id), false
 	}
 	p.drop(ctx, a)
 	if closed && !a.isCopy() {
@@ -302,7 +309,7 @@ func (p *Plugin) complete(ctx context.Context, a *attempt, own *apart) (won bool
 		}
 		_, err = tx.Exec(ctx, p.in(`UPDATE SCHEMA.river_job
 			SET state = 'completed', finalized_at = now(), metadata = metadata || $2::jsonb WHERE id = $1 AND state = 'running'`),
-			a.job, string(added))
+			a.of.id, string(added))
 		return err
 	})
 	return won, err
@@ -314,7 +321,7 @@ func (p *Plugin) drop(ctx context.Context, a *attempt) {
 	if a.isCopy() {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		p.pool.Exec(ctx, p.in(`DELETE FROM SCHEMA.river_job WHERE id = $1 AND metadata ? 'straggler'`), a.row)
+		p.pool.Exec(ctx, p.in(`DELETE FROM SCHEMA.river_job WHERE id = $1 AND metadata ? 'straggler'`), a.own.id)
 	}
 }
 
@@ -336,7 +343,7 @@ func (p *Plugin) hold(ctx context.Context, a *attempt) {
 		err := p.pool.QueryRow(try, p.in(`SELECT EXISTS (
 			SELECT FROM SCHEMA.river_job
 			WHERE id = $1 AND finalized_at IS NULL AND (state IN ('running', 'available') OR scheduled_at < now() + interval '10 s')
-		)`), a.job).Scan(&runs)
+		)`), a.of.id).Scan(&runs)
 		if cancel(); err == nil && !runs || errors.Is(err, puddle.ErrClosedPool) {
 			return
 		}

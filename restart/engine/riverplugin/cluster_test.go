@@ -164,7 +164,7 @@ func insert(t *testing.T, n *node, args work, o *river.InsertOpts) int64 {
 
 // outputs waits for jobs, and returns their outputs as text.
 func outputs(t *testing.T, n *node, ids ...int64) (texts []string) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	results, err := n.plugin.Wait(ctx, ids...)
 	require.NoError(t, err)

@@ -39,6 +39,7 @@ type state struct {
 	turns    int
 	from     time.Time // ends of attempts before this time are known, by the clock of the database
 	swept    time.Time // of the last removal of old rows
+	sweeps   int
 	strange  map[place]time.Time
 	worked   map[place]bool       // the clients that have worked jobs of a queue
 	shadow   map[string]*imagined // by kind, what the shadow mode would have done since the last line of the log
@@ -129,10 +130,10 @@ type imagined struct {
 }
 
 // would notes what the shadow mode would have done for an attempt of a job.
-func (c *coordinator) would(kind string, copied bool, j job, client, why string) {
+func (c *coordinator) would(kind string, copied bool, job int64, client, why string) {
 	of := c.shadow[kind]
 	if of == nil {
-		of = &imagined{such: fmt.Sprintf(", such as job %d at client %s: %s", j.id, client, why)}
+		of = &imagined{such: fmt.Sprintf(", such as job %d at client %s: %s", job, client, why)}
 		c.shadow[kind] = of
 	}
 	if copied {
@@ -148,7 +149,7 @@ func (c *coordinator) imagine(todo *orders) {
 	for _, o := range todo.rescues {
 		if t := c.kindOf(o.r.kind).tasks[o.r.id]; t != nil && !t.imagined {
 			t.imagined = true
-			c.would(o.r.kind, false, job{o.r.id, o.r.attempt}, o.r.client, o.why)
+			c.would(o.r.kind, false, o.r.id, o.r.client, o.why)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func sighted(t *testing.T, log *strings.Builder) *coordinator {
 func seen(now, beat time.Time) *view {
 	return &view{
 		now: now, clients: map[string]*client{"a": {seen: beat, slots: 1, running: map[string]float64{}, guards: []string{AllKinds}}},
-		rows: map[int64]*row{}, copies: map[job][]*row{}, ends: map[job]ending{},
+		rows: map[int64]*row{}, copies: map[run][]*row{}, ends: map[run]ending{},
 	}
 }
 
@@ -42,7 +42,7 @@ func TestAJobIsLearntFromOnce(t *testing.T) {
 		if i == 0 {
 			v.rows[1] = &row{id: 1, kind: "work", attempt: 1, state: "running", begun: begun, client: "a", known: true}
 		} else {
-			v.ends[job{1, 1}] = ending{by: 1, ok: true, kind: "work", began: begun, ended: begun.Add(time.Second)}
+			v.ends[runs(1, begun, "a").run()] = ending{by: 1, ok: true, kind: "work", began: begun, ended: begun.Add(time.Second)}
 		}
 		c.notice(v, time.Now())
 		c.judgeClients(v)
@@ -88,7 +88,7 @@ func TestClientsThatAreGoneAreForgotten(t *testing.T) {
 func TestAJobWithoutItsSizeIsNotLearntFrom(t *testing.T) {
 	c, now := sighted(t, new(strings.Builder)), time.Now()
 	v := seen(now, now)
-	v.ends[job{1, 1}] = ending{by: 1, ok: true, kind: "sized", began: now.Add(-time.Second), ended: now}
+	v.ends[runs(1, now.Add(-time.Second), "a").run()] = ending{by: 1, ok: true, kind: "sized", began: now.Add(-time.Second), ended: now}
 	c.tell(v, new(orders))
 	assert.Equal(t, 0, c.kinds["sized"].phase.Add(1), "the phase has had no task")
 }
@@ -164,9 +164,9 @@ func TestAClaimOfTheDead(t *testing.T) {
 	rescued := func(since time.Duration, listed bool) bool {
 		v := seen(begun.Add(since), begun)
 		v.rows[1] = runs(1, begun, "a")
-		v.ends[job{1, 1}] = ending{by: 1, ok: true, kind: "work", began: begun, ended: begun}
+		v.ends[runs(1, begun, "a").run()] = ending{by: 1, ok: true, kind: "work", began: begun, ended: begun}
 		if listed {
-			v.clients["a"].running["1.1"] = 0
+			v.clients["a"].running[v.rows[1].run().String()] = 0
 		}
 		todo := new(orders)
 		c.orphans(v, todo)
@@ -203,8 +203,8 @@ func TestCopiesThatAreFound(t *testing.T) {
 	v := seen(now, now)
 	for id := range int64(2) {
 		v.rows[id+1] = runs(id+1, now, "a")
-		r := &row{id: id + 10, kind: "work", state: "available", copied: mark{Job: id + 1, Attempt: 1}}
-		v.rows[r.id], v.copies[job{id + 1, 1}] = r, []*row{r}
+		r := &row{id: id + 10, kind: "work", state: "available", copied: mark{Job: id + 1, Attempt: 1, Began: now}}
+		v.rows[r.id], v.copies[v.rows[id+1].run()] = r, []*row{r}
 	}
 	k := c.kindOf("work")
 	k.task(v.rows[1]).asked = "asked for"
@@ -240,8 +240,8 @@ func TestAnotherProcessOfAName(t *testing.T) {
 	at := func(d time.Duration) time.Time { return begun.Add(d) }
 	lost := func(now time.Duration, change func(v *view)) []order {
 		v := seen(at(now), at(now))
-		v.clients["a"].since = at(3 * time.Second)
 		v.rows[1] = runs(1, at(time.Second), "a")
+		v.clients["a"].since, v.clients["a"].before = at(3*time.Second), map[string]any{v.rows[1].run().String(): 0.}
 		v.rows[1].hasReturned = true
 		change(v)
 		c.notice(v, v.now)
@@ -252,10 +252,14 @@ func TestAnotherProcessOfAName(t *testing.T) {
 		return todo.rescues
 	}
 	nothing := func(*view) {}
-	assert.Empty(t, lost(5*time.Second, nothing), "it may list a row later that it fetched before its first beat")
+	assert.Empty(t, lost(5*time.Second, nothing), "two processes may have the name for a moment")
 	assert.Empty(t, lost(6*time.Second, func(v *view) { v.rows[1].hasReturned = false }), "it lists the row")
-	assert.Empty(t, lost(6*time.Second, func(v *view) { v.rows[1].begun = at(4 * time.Second) }), "it fetched the row itself")
-	claimed := func(v *view) { v.ends[job{1, 1}] = ending{by: 1, ok: true, kind: "work", ended: at(2 * time.Second)} }
+	unlisted := func(v *view) { v.clients["a"].before = nil }
+	assert.Empty(t, lost(13*time.Second, unlisted), "this process may have fetched it before its first beat")
+	assert.Empty(t, lost(14*time.Second, func(v *view) { v.clients["a"].before, v.clients["a"].since = nil, time.Time{} }), "no other had the name")
+	claimed := func(v *view) {
+		v.ends[v.rows[1].run()] = ending{by: 1, ok: true, kind: "work", ended: at(2 * time.Second)}
+	}
 	overrides := func(o order) bool { return o.override }
 	assert.False(t, slices.ContainsFunc(lost(12*time.Second, claimed), overrides))
 	assert.True(t, slices.ContainsFunc(lost(13*time.Second, claimed), overrides))
@@ -263,6 +267,8 @@ func TestAnotherProcessOfAName(t *testing.T) {
 	rescues := lost(14*time.Second, nothing)
 	require.Len(t, rescues, 1)
 	assert.Equal(t, "another process has the name of the client a now", rescues[0].why)
+	delete(c.kinds, "work")
+	assert.Len(t, lost(14*time.Second, unlisted), 1)
 }
 
 // A transaction of orders fails, and may have committed. The coordinator looks for the copies that it may have made.
@@ -289,7 +295,7 @@ func TestAClientWithOtherOptions(t *testing.T) {
 		v.clients["b"] = &client{seen: v.now, running: map[string]float64{}, guards: []string{AllKinds}}
 		v.rows[1], v.rows[2] = runs(1, begun, "a"), runs(2, begun, "b")
 		v.rows[1].hasReturned = true // or it is not listed yet
-		v.ends[job{1, 1}] = ending{by: 1, ok: true, kind: "work", began: begun, ended: begun}
+		v.ends[runs(1, begun, "a").run()] = ending{by: 1, ok: true, kind: "work", began: begun, ended: begun}
 		c.lost["a"] = true
 		todo := new(orders)
 		c.notice(v, begun)
@@ -299,7 +305,7 @@ func TestAClientWithOtherOptions(t *testing.T) {
 		c.orphans(v, todo)
 		assert.Empty(t, todo.rescues)
 		delete(c.lost, "a")
-		delete(v.ends, job{1, 1})
+		delete(v.ends, runs(1, begun, "a").run())
 		c.tell(v, todo)
 		c.orphans(v, todo)
 		assert.Empty(t, todo.rescues)
@@ -340,8 +346,8 @@ func TestAJobThatHangsGetsACopyFirst(t *testing.T) {
 	}
 	nothing := func(*view) {}
 	copied := func(v *view) {
-		v.rows[9] = &row{id: 9, kind: "work", queue: "q", state: "available", copied: mark{Job: 1, Attempt: 1, Client: "a"}}
-		v.copies[job{1, 1}] = []*row{v.rows[9]}
+		v.rows[9] = &row{id: 9, kind: "work", queue: "q", state: "available", copied: mark{Job: 1, Attempt: 1, Began: begun, Client: "a"}}
+		v.copies[v.rows[1].run()] = []*row{v.rows[9]}
 	}
 	turn(time.Second, nothing)
 	hangs := c.kinds["work"].tasks[1]
@@ -351,7 +357,7 @@ func TestAJobThatHangsGetsACopyFirst(t *testing.T) {
 	require.Len(t, todo.copies, 1)
 	assert.Equal(t, []string{"a"}, todo.copies[0].avoid)
 	assert.Contains(t, todo.copies[0].why, "it hangs: it has run for 10s")
-	hangs.copies[copyName(9)] = 9 // as after a transaction that has made it
+	hangs.copies[copyName(9)], hangs.urgent = 9, true // as after a transaction that has made it
 	for _, age := range []time.Duration{11 * time.Second, 19 * time.Second} {
 		todo = turn(age, copied)
 		assert.Empty(t, todo.copies)
@@ -363,4 +369,48 @@ func TestAJobThatHangsGetsACopyFirst(t *testing.T) {
 	hangs.urgent, c.strange[place{"q", "stranger"}] = false, begun
 	assert.Len(t, turn(13*time.Second, nothing).rescues, 1, "a client lacks the plugin")
 	assert.Empty(t, turn(13*time.Second, func(v *view) { c.beats["a"] = heard{v.now, begun.Add(10 * time.Second)} }).rescues, "its client is silent")
+}
+
+// A coordinator that does not name a kind knows nothing about the jobs that other clients run in it. It ends none of them.
+func TestAKindThatTheCoordinatorDoesNotName(t *testing.T) {
+	c, now := sighted(t, new(strings.Builder)), time.Now()
+	v := seen(now, now)
+	v.clients["a"].running[runs(1, now, "a").run().String()] = 0
+	todo := new(orders)
+	c.endOthers(v, todo)
+	assert.Empty(t, todo.ends)
+}
+
+// A job was snoozed, and runs again with the same number of the attempt. The end of its run before is not the end of this run, and the
+// copy of the run before is over.
+func TestARunAfterASnooze(t *testing.T) {
+	c, begun := sighted(t, new(strings.Builder)), time.Now()
+	v := seen(begun.Add(time.Minute), begun.Add(time.Minute))
+	v.ends[runs(1, begun, "a").run()] = ending{by: 1, kind: "work", began: begun, ended: begun.Add(time.Second)}
+	v.rows[1] = runs(1, begun.Add(30*time.Second), "a")
+	v.rows[9] = &row{id: 9, kind: "work", state: "available", copied: mark{Job: 1, Attempt: 1, Began: begun}}
+	v.copies[v.rows[9].copied.of()] = []*row{v.rows[9]}
+	v.clients["a"].running[v.rows[1].run().String()] = 0
+	todo := new(orders)
+	c.tell(v, todo)
+	c.endOthers(v, todo)
+	assert.False(t, c.kinds["work"].tasks[1].over)
+	assert.Empty(t, todo.ends)
+	assert.Equal(t, []int64{9}, todo.drops)
+}
+
+// Jobs that wait for a retry are forgotten: an outage may leave many of them. Those that hung are kept, as far as they are few.
+func TestJobsThatWaitForARetryAreForgotten(t *testing.T) {
+	c, begun := sighted(t, new(strings.Builder)), time.Now()
+	tell := func(state string) {
+		v := seen(begun.Add(time.Second), begun.Add(time.Second))
+		v.rows[1], v.rows[2] = runs(1, begun, "a"), runs(2, begun, "a")
+		v.rows[1].state, v.rows[2].state = state, state
+		c.tell(v, new(orders))
+	}
+	tell("running")
+	c.kinds["work"].tasks[2].hung = true
+	tell("retryable")
+	assert.Len(t, c.kinds["work"].tasks, 1)
+	assert.NotNil(t, c.kinds["work"].tasks[2])
 }

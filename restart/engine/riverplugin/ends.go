@@ -15,17 +15,16 @@ func (c *coordinator) endOthers(v *view, todo *orders) {
 			if strings.HasPrefix(attempt, watchedPrefix) {
 				continue
 			}
-			id, number := parseName(attempt)
-			r := v.rows[id]
-			mine := job{id, number}
+			mine := parseName(attempt)
+			id, r := mine.id, v.rows[mine.id]
+			// Of a row that the look has not read nothing is known: its kind may be one that this client does not name.
+			over := r != nil && (c.unwanted(r) || !r.runs() || r.run() != mine)
 			if r != nil && r.copied.Job != 0 {
-				mine = job{r.copied.Job, r.copied.Attempt}
+				mine = r.copied.of()
+				original := v.rows[mine.id]
+				over = over || original != nil && (!original.runs() || original.run() != mine)
 			}
-			over := c.unwanted(r) || r == nil || !r.runs() || r.attempt != number && r.copied.Job == 0
 			if e, ended := v.ends[mine]; ended && e.by != id {
-				over = true
-			}
-			if original := v.rows[mine.id]; mine.id != id && (original == nil || !original.runs() || original.attempt != mine.attempt) {
 				over = true
 			}
 			if over && !c.lost[name] {
@@ -43,7 +42,7 @@ func (c *coordinator) endOthers(v *view, todo *orders) {
 		original := v.rows[of.id]
 		_, ended := v.ends[of]
 		for _, r := range copies {
-			over := ended || c.unwanted(r) || original == nil || !original.runs() || original.attempt != of.attempt
+			over := ended || c.unwanted(r) || original == nil || !original.runs() || original.run() != of
 			if over && (!r.runs() || r.isLost || r.hasReturned) || r.final() {
 				todo.drops = append(todo.drops, r.id)
 			}
@@ -56,12 +55,12 @@ func (c *coordinator) unwanted(r *row) bool {
 	return r != nil && c.kinds[r.kind] != nil && c.kinds[r.kind].unwant[r.id]
 }
 
-func parseName(attempt string) (id int64, number int) {
-	fmt.Sscanf(strings.TrimSpace(attempt), "%d.%d", &id, &number)
-	return id, number
+func parseName(attempt string) (j run) {
+	fmt.Sscanf(attempt, "%d.%d.%d", &j.id, &j.attempt, &j.begun)
+	return j
 }
 
-// flushed is the time in which River, at a client that lives, has written the end of an attempt, or has given up.
+// flushed is the time in which River, at a client that lives, has written the end of an attempt, as a rule.
 const flushed = 2 * time.Minute
 
 // orphans rescues the jobs whose end was claimed by an attempt that died before River wrote it.
@@ -69,13 +68,12 @@ func (c *coordinator) orphans(v *view, todo *orders) {
 	where := map[int64]string{} // by the row of an attempt, the client that runs it
 	for name, cl := range v.clients {
 		for attempt := range cl.running {
-			id, _ := parseName(attempt)
-			where[id] = name
+			where[parseName(strings.TrimPrefix(attempt, watchedPrefix)).id] = name
 		}
 	}
 	for j, e := range v.ends {
 		r := v.rows[j.id]
-		if r == nil || !r.runs() || !r.known || r.isWatched || r.attempt != j.attempt {
+		if r == nil || !r.runs() || !r.known || r.isWatched || r.run() != j {
 			continue
 		}
 		client, listed := where[e.by]
@@ -90,8 +88,9 @@ func (c *coordinator) orphans(v *view, todo *orders) {
 	}
 	for _, r := range v.rows {
 		_, named := c.p.options.of(r.kind)
-		_, ended := v.ends[job{r.id, r.attempt}]
-		switch neverBegan := r.runs() && r.hasReturned && !r.isWatched && !ended && !c.lost[r.client] && v.now.Sub(r.begun) > flushed; {
+		_, ended := v.ends[r.run()]
+		switch neverBegan := r.runs() && r.hasReturned && !r.isWatched && !ended && !c.lost[r.client] &&
+			v.now.Sub(r.begun) > flushed && v.now.Sub(v.started) > flushed; {
 		case neverBegan && r.copied.Job != 0:
 			todo.drops = append(todo.drops, r.id)
 		case neverBegan && named: // the answer to the fetch of the job was lost with a connection

@@ -38,6 +38,10 @@ type order struct {
 	override bool // the attempt may have claimed the end and then have died
 }
 
+// mostOrders is the number of rescues, and of copies, in a transaction. Beats wait for the transaction. The rest is the business of
+// the next turns.
+const mostOrders = 100
+
 // errReplaced is the error of a coordinator that another has replaced.
 var errReplaced = errors.New("another client coordinates")
 
@@ -47,7 +51,8 @@ func (c *coordinator) carryOut(ctx context.Context, term int64, todo *orders) er
 	if len(todo.copies)+len(todo.rescues)+len(todo.drops) == 0 {
 		return c.tellEnds(ctx, todo.ends)
 	}
-	made := map[int]int64{}
+	todo.rescues, todo.copies = todo.rescues[:min(len(todo.rescues), mostOrders)], todo.copies[:min(len(todo.copies), mostOrders)]
+	made, states := map[int]int64{}, map[int]string{}
 	err := c.line.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 			var one int
@@ -61,9 +66,9 @@ func (c *coordinator) carryOut(ctx context.Context, term int64, todo *orders) er
 					made[i], err = c.copy(ctx, tx, o)
 				}
 			}
-			for _, o := range todo.rescues {
+			for i, o := range todo.rescues {
 				if err == nil {
-					err = c.rescueApart(ctx, tx, o)
+					states[i], err = c.rescueApart(ctx, tx, o)
 				}
 			}
 			if err == nil && len(todo.drops) > 0 {
@@ -81,8 +86,18 @@ func (c *coordinator) carryOut(ctx context.Context, term int64, todo *orders) er
 		}
 		return err
 	}
+	for i, state := range states {
+		if o := todo.rescues[i]; state != "" {
+			c.p.options.Log.Warn("riverplugin: a job was rescued",
+				"job", o.r.id, "kind", o.r.kind, "client", o.r.client, "state", state, "why", o.why)
+		}
+	}
 	for i, o := range todo.copies {
-		if t := o.k.tasks[o.r.id]; made[i] == 0 {
+		t := o.k.tasks[o.r.id]
+		if t != nil && o.id == "" {
+			t.urgent = true
+		}
+		if made[i] == 0 {
 			o.k.refuse(o)
 		} else if t != nil {
 			t.copies[cmp.Or(o.id, copyName(made[i]))], t.asked = made[i], ""
@@ -116,19 +131,20 @@ const tell = `pg_notify(concat(coalesce(nullif($3, ''), current_schema()), '.riv
 // copy inserts a copy of a job, and returns its row; 0 if the attempt of the job does not run any more. The copy is at
 // the head of the jobs of its priority.
 func (c *coordinator) copy(ctx context.Context, tx pgx.Tx, o order) (id int64, err error) {
-	about, _ := json.Marshal(map[string]mark{"straggler": {o.r.id, o.r.attempt, o.r.client, o.avoid}}) // never fails
+	about, _ := json.Marshal(map[string]mark{"straggler": {o.r.id, o.r.attempt, o.r.begun, o.r.client, o.avoid}}) // never fails
 	err = tx.QueryRow(ctx, c.in(`
 		WITH made AS (
 			INSERT INTO SCHEMA.river_job (args, kind, max_attempts, metadata, priority, queue, scheduled_at, state, tags)
 			SELECT args, kind, 1, metadata - 'output' - 'snoozes' - 'river:rescue_count' || $3::jsonb,
 				priority, queue, now() - interval '1 day', 'available', tags
-			FROM SCHEMA.river_job WHERE id = $1 AND attempt = $2 AND state = 'running' AND NOT metadata ? 'cancel_attempted_at'
-				AND NOT EXISTS (SELECT FROM SCHEMA.straggler_end WHERE job = $1 AND attempt = $2)
+			FROM SCHEMA.river_job
+			WHERE id = $1 AND attempt = $2 AND attempted_at = $5 AND state = 'running' AND NOT metadata ? 'cancel_attempted_at'
+				AND NOT EXISTS (SELECT FROM SCHEMA.straggler_end WHERE job = $1 AND attempt = $2 AND began = $5)
 			RETURNING id, queue
 		), told AS (
 			SELECT `+strings.ReplaceAll(tell, "$3", "$4")+` FROM made
 		)
-		SELECT id FROM made LEFT JOIN told ON true`), o.r.id, o.r.attempt, string(about), *c.p.schema()).Scan(&id)
+		SELECT id FROM made LEFT JOIN told ON true`), o.r.id, o.r.attempt, string(about), *c.p.schema(), o.r.begun).Scan(&id)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, nil
 	}
@@ -137,20 +153,23 @@ func (c *coordinator) copy(ctx context.Context, tx pgx.Tx, o order) (id int64, e
 
 // rescueApart is rescue in a transaction of its own inside of tx: a rescue that the database refuses does not stop the
 // other orders.
-func (c *coordinator) rescueApart(ctx context.Context, tx pgx.Tx, o order) error {
-	err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return c.rescue(ctx, tx, o) })
+func (c *coordinator) rescueApart(ctx context.Context, tx pgx.Tx, o order) (state string, err error) {
+	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) (err error) {
+		state, err = c.rescue(ctx, tx, o)
+		return err
+	})
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && ctx.Err() == nil {
 		c.p.options.Log.Error("riverplugin: a job can't be rescued", "job", o.r.id, "error", err)
-		return nil
+		return "", nil
 	}
-	return err
+	return state, err
 }
 
 // rescue puts a job back as River's own rescuer does: the attempt counts, and has an error. A transaction may hold the row, such
 // as that of a client that was lost after CompleteTx. Then rescue leaves the job to a later turn, since the other orders must
-// not wait for it.
-func (c *coordinator) rescue(ctx context.Context, tx pgx.Tx, o order) error {
+// not wait for it. It returns the state of the row; none if there was nothing to do.
+func (c *coordinator) rescue(ctx context.Context, tx pgx.Tx, o order) (state string, err error) {
 	r := o.r
 	now := time.Now().UTC()
 	next := new(river.DefaultClientRetryPolicy).NextRetry(&rivertype.JobRow{
@@ -158,16 +177,16 @@ func (c *coordinator) rescue(ctx context.Context, tx pgx.Tx, o order) error {
 	})
 	text, err := json.Marshal(rivertype.AttemptError{At: now, Attempt: r.attempt, Error: "straggler: rescued: " + o.why})
 	if err != nil {
-		return err
+		return "", err
 	}
 	const soon = "5 seconds" // River's scheduler makes jobs available that often
-	var state string
 	err = tx.QueryRow(ctx, c.in(`
 		WITH claimed AS (
-			INSERT INTO SCHEMA.straggler_end AS e (job, attempt, by, ok, began)
-			SELECT id, attempt, 0, false, attempted_at FROM SCHEMA.river_job WHERE id = $1 AND attempt = $2 AND state = 'running'
+			INSERT INTO SCHEMA.straggler_end AS e (job, attempt, began, by, ok, kind)
+			SELECT id, attempt, attempted_at, 0, false, kind FROM SCHEMA.river_job
+			WHERE id = $1 AND attempt = $2 AND attempted_at = $6 AND state = 'running'
 			FOR NO KEY UPDATE SKIP LOCKED
-			ON CONFLICT (job, attempt) DO UPDATE SET by = 0, ok = false WHERE $3 AND e.ended < now() - interval '5 seconds'
+			ON CONFLICT (job, attempt, began) DO UPDATE SET by = 0, ok = false WHERE $3 AND e.ended < now() - interval '5 seconds'
 			RETURNING job
 		)
 		UPDATE SCHEMA.river_job SET
@@ -182,18 +201,18 @@ func (c *coordinator) rescue(ctx context.Context, tx pgx.Tx, o order) error {
 				WHEN $5 <= interval '`+soon+`' THEN 'available'
 				ELSE 'retryable' END::SCHEMA.river_job_state
 		WHERE id IN (SELECT job FROM claimed) AND attempt = $2 AND state = 'running' RETURNING state::text`),
-		r.id, r.attempt, o.override, string(text), next.Sub(now)).Scan(&state)
+		r.id, r.attempt, o.override, string(text), next.Sub(now), r.begun).Scan(&state)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil // the attempt has ended by itself
+		return "", nil // the attempt has ended by itself
 	}
-	if err == nil {
-		c.p.options.Log.Warn("riverplugin: a job was rescued", "job", r.id, "kind", r.kind, "client", r.client, "state", state, "why", o.why)
-	}
-	return err
+	return state, err
 }
 
 // sweepEvery is the time between two calls of sweep that do something.
 const sweepEvery = 10 * time.Second
+
+// findEvery is the number of sweeps of which one looks for copies that nobody knows.
+const findEvery = 6
 
 // sweep removes rows of the plugin's tables that nobody needs, saves what was learnt, and looks for clients without the
 // plugin.
@@ -202,11 +221,15 @@ func (c *coordinator) sweep(ctx context.Context, v *view) error {
 		return nil
 	}
 	c.swept = v.now
+	if c.sweeps++; c.sweeps%findEvery == 0 {
+		c.unsure = true // a copy that was passed on may have a row that nobody knows
+	}
 	return c.line.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		b := &pgx.Batch{}
-		b.Queue(c.in(`DELETE FROM SCHEMA.straggler_end e WHERE ended < $1 AND NOT EXISTS (
-			SELECT FROM SCHEMA.river_job j WHERE j.id = e.job AND j.attempt = e.attempt AND j.state = 'running'
-		)`), c.from.Add(-silence))
+		b.Queue(c.in(`DELETE FROM SCHEMA.straggler_end WHERE ctid IN (SELECT ctid FROM SCHEMA.straggler_end e WHERE ended < $1 AND NOT EXISTS (
+			SELECT FROM SCHEMA.river_job j
+			WHERE j.id = e.job AND j.attempt = e.attempt AND j.attempted_at = e.began AND j.state = 'running'
+		) LIMIT 20000)`), c.from.Add(-silence)) // more would take too long; the rest is removed later
 		// A client that has jobs stays: they are rescued, also if all clients were away for longer.
 		b.Queue(c.in(`WITH gone AS (
 			DELETE FROM SCHEMA.straggler_member

@@ -26,19 +26,19 @@ type kind struct {
 	forget []int             // tasks that are over when they are added
 	fresh  int               // jobs learnt from since the last poll
 	added  int               // tasks of the phase so far
-	learnt map[job]time.Time // attempts that had ended when they were first seen
+	learnt map[run]time.Time // runs that had ended when they were first seen
 }
 
 // task is a job that runs, or that ran and may run again.
 type task struct {
-	number  int
-	job     int64
-	attempt int              // the attempt of the job that was seen last
-	over    bool             // the phase knows that this attempt has ended
-	copies  map[string]int64 // the rows of its copies, by their names in the phase
-	asked   string           // the name in the phase of a copy that may have been made: the answer was lost
+	number int
+	run    run              // the run that was seen last
+	hung   bool             // a run of the job was taken as hung: the next may take longer
+	over   bool             // the phase knows that this run has ended
+	copies map[string]int64 // the rows of its copies, by their names in the phase
+	asked  string           // the name in the phase of a copy that may have been made: the answer was lost
 
-	// The rest is about this attempt.
+	// The rest is about this run.
 	client   string
 	overdue  time.Duration // the age at which the phase took it as hung; 0: not yet
 	urgent   bool          // it has got a copy since it hangs
@@ -55,6 +55,8 @@ const (
 	mostLearnt = 8
 	// The phase of a kind is replaced after so many tasks: it can have 2^30.
 	mostAdded = 1 << 29
+	// So many jobs that wait for a retry are kept since they hung, so that their next run may take longer.
+	mostHung = 1000
 	// No copies are made for this time after a client without the plugin was seen.
 	strangeFor = 5 * time.Minute
 )
@@ -67,7 +69,7 @@ func (c *coordinator) kindOf(name string) *kind {
 	choice, _ := c.p.options.of(name)
 	k := &kind{
 		Kind: choice, name: name, known: c.stored[name], tasks: map[int64]*task{}, jobs: map[int]*task{},
-		unwant: map[int64]bool{}, learnt: map[job]time.Time{},
+		unwant: map[int64]bool{}, learnt: map[run]time.Time{},
 	}
 	if k.known == nil {
 		k.known = new(tracker.Experience)
@@ -94,8 +96,8 @@ func (c *coordinator) kindOf(name string) *kind {
 	return k
 }
 
-// jobName is the name of a job's attempt in the phase. The phase's own names do not begin with a letter.
-func jobName(j job) string { return fmt.Sprintf("job %d.%d", j.id, j.attempt) }
+// jobName is the name of a run in the phase. The phase's own names do not begin with a letter.
+func jobName(j run) string { return "job " + j.String() }
 
 // copyName is the name of a copy in the phase that the phase has not asked for.
 func copyName(row int64) string { return fmt.Sprint("copy ", row) }
@@ -165,7 +167,7 @@ func (k *kind) hangs(v *view, r *row) string {
 func (k *kind) task(r *row) *task {
 	t := k.tasks[r.id]
 	if t == nil {
-		t = &task{number: k.add(k.work(r)), job: r.id, attempt: r.attempt, copies: map[string]int64{}}
+		t = &task{number: k.add(k.work(r)), run: r.run(), copies: map[string]int64{}}
 		k.tasks[r.id], k.jobs[t.number] = t, t
 	}
 	return t
@@ -174,12 +176,12 @@ func (k *kind) task(r *row) *task {
 // running lists a job that runs at a client with the plugin.
 func (k *kind) running(c *coordinator, v *view, r *row, todo *orders) {
 	t := k.task(r)
-	if t.attempt != r.attempt {
+	j := r.run()
+	if t.run != j {
 		k.ended(v, t, nil)
-		*t = task{number: t.number, job: t.job, attempt: r.attempt, copies: t.copies}
+		*t = task{number: t.number, run: j, copies: t.copies, hung: t.hung}
 	}
 	t.client = r.client
-	j := job{r.id, r.attempt}
 	if _, claimed := v.ends[j]; claimed {
 		k.ended(v, t, r)
 	}
@@ -215,8 +217,8 @@ func (k *kind) hung(c *coordinator, v *view, t *task, r *row, may bool, todo *or
 	switch {
 	case r.isWatched || c.silent(r.client) >= silence/2:
 	case may && !t.urgent && len(t.copies) == 0:
-		t.urgent = true
 		if c.p.options.Shadow {
+			t.urgent = true
 			k.imagine(c, t, k.hangs(v, r))
 			return
 		}
@@ -231,7 +233,7 @@ func (k *kind) hung(c *coordinator, v *view, t *task, r *row, may bool, todo *or
 func (k *kind) imagine(c *coordinator, t *task, why string) {
 	if !t.imagined {
 		t.imagined = true
-		c.would(k.name, true, job{t.job, t.attempt}, t.client, why)
+		c.would(k.name, true, t.run.id, t.client, why)
 	}
 }
 
@@ -242,11 +244,11 @@ func (k *kind) ended(v *view, t *task, r *row) {
 		return
 	}
 	t.over = true
-	j := job{t.job, t.attempt}
+	j := t.run
 	a := engine.Attempt{ID: jobName(j), Task: t.number, State: engine.Failed}
 	e, claimed := v.ends[j]
 	switch {
-	case claimed && e.by == t.job:
+	case claimed && e.by == j.id:
 		a.Ended = e.ended
 		if e.ok {
 			a.State, a.Published = engine.Succeeded, true
@@ -271,7 +273,7 @@ func (k *kind) ended(v *view, t *task, r *row) {
 
 // learn learns from an attempt that began and ended between two looks. In a kind whose jobs have sizes it does not: the size of
 // a job that has ended is not known.
-func (k *kind) learn(j job, e ending) {
+func (k *kind) learn(j run, e ending) {
 	if _, done := k.learnt[j]; done || k.Work != nil {
 		return
 	}
@@ -301,7 +303,7 @@ func (c *coordinator) poll(v *view, k *kind, idle int, todo *orders) {
 		} else if !t.over {
 			running++
 		}
-		for _, of := range v.copies[job{id, t.attempt}] {
+		for _, of := range v.copies[t.run] {
 			if !slices.Contains(slices.Collect(maps.Values(t.copies)), of.id) {
 				t.copies[cmp.Or(t.asked, copyName(of.id))] = of.id // without asked, an earlier coordinator has made it
 				t.asked = ""
@@ -353,7 +355,7 @@ func (c *coordinator) act(v *view, k *kind, a engine.Action, todo *orders) {
 	if t == nil {
 		return
 	}
-	r := v.rows[t.job]
+	r := v.rows[t.run.id]
 	switch a.Op {
 	case engine.Submit:
 		o := order{r: r, k: k, task: a.Task, id: a.ID, avoid: a.Avoid, why: a.Decision.Sentence()}
@@ -367,8 +369,8 @@ func (c *coordinator) act(v *view, k *kind, a engine.Action, todo *orders) {
 			k.unwant[id] = true
 			return
 		}
-		if r != nil && a.Decision.Reason == restart.Overdue && a.ID == jobName(job{r.id, t.attempt}) && t.overdue == 0 {
-			t.overdue = v.now.Sub(r.begun)
+		if r != nil && a.Decision.Reason == restart.Overdue && a.ID == jobName(t.run) && t.overdue == 0 {
+			t.overdue, t.hung = v.now.Sub(r.begun), true
 		}
 	case engine.Publish:
 		k.phase.Published(a.ID)
@@ -391,7 +393,8 @@ func (k *kind) clean(v *view) {
 	k.forget, k.fresh = k.forget[:0], 0
 	for id, t := range k.tasks {
 		r := v.rows[id]
-		if t.over && len(t.copies) == 0 && (r == nil || r.final() || r.state == "scheduled") {
+		waits := r != nil && r.state == "retryable" && t.hung && len(k.tasks) < mostHung
+		if t.over && len(t.copies) == 0 && (r == nil || !r.runs()) && !waits {
 			k.phase.Forget(t.number)
 			delete(k.tasks, id)
 			delete(k.jobs, t.number)

@@ -200,14 +200,19 @@ func (p *Plugin) beat(ctx context.Context, beats *line, c *coordinator, failed *
 	err := beats.do(context.WithoutCancel(ctx), func(ctx context.Context, conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, p.in(`
 			WITH member AS (
-				INSERT INTO SCHEMA.straggler_member AS m (client, holder, guards) VALUES ($1, $7, $8)
-				ON CONFLICT (client) DO UPDATE SET holder = $7, guards = $8, since = now() WHERE m.holder <> $7
+				INSERT INTO SCHEMA.straggler_member (client, holder, guards)
+				SELECT $1, $7, $8 WHERE NOT EXISTS (SELECT FROM SCHEMA.straggler_member WHERE client = $1 AND holder = $7)
+				ON CONFLICT (client) DO UPDATE SET holder = $7, guards = $8, since = now(),
+					before = coalesce((SELECT running FROM SCHEMA.straggler_client WHERE client = $1), '{}')
 			), beat AS (
 				INSERT INTO SCHEMA.straggler_client (client, seen, busy, slots, running) VALUES ($1, now(), $2, $3, $4)
 				ON CONFLICT (client) DO UPDATE SET seen = now(), busy = $2, slots = $3, running = $4 RETURNING ends
 			), lease AS (
 				INSERT INTO SCHEMA.straggler_lease AS l (name, holder, term, until)
-				SELECT $9, $7, 1, now() + $5 WHERE $6
+				SELECT $9, $7, 1, now() + $5 WHERE $6 AND NOT EXISTS (
+					SELECT FROM SCHEMA.straggler_lease
+					WHERE name = $9 AND until >= now() AND (holder <> $7 OR until >= now() + $5 - interval '500 ms')
+				) -- without it each beat of each client would lock the lease
 				ON CONFLICT (name) DO UPDATE SET
 					holder = $7, until = now() + $5, term = l.term + CASE WHEN l.holder = $7 THEN 0 ELSE 1 END
 				WHERE l.until < now() OR l.holder = $7 AND l.until < now() + $5 - interval '500 ms'

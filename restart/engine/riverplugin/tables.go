@@ -12,11 +12,12 @@ import (
 
 // tables are the plugin's tables, in the schema of River's tables.
 //
-// straggler_end decides which attempt ends a job: whoever inserts the row of an attempt of a job may end it, and nobody
+// straggler_end decides which attempt ends a job: whoever inserts the row of a run of a job may end it, and nobody
 // else. The attempt itself, a copy of it and a rescue compete for the row. The tables without a log are empty after a
 // crash of Postgres. A client that lives fills its row again with its next beat. A client that died with Postgres is still in
-// straggler_member, so its jobs are rescued. That table also says since when the present process has the name of a client, and
-// in which kinds it lets only one attempt end a job: in none, in the shadow mode.
+// straggler_member, so its jobs are rescued. That table also says when the present process took the name from another, what
+// that one had listed in its last beat, and in which kinds the client lets only one attempt end a job: in none, in
+// the shadow mode.
 const tables = `
 SELECT pg_advisory_xact_lock(7235419082);
 CREATE UNLOGGED TABLE IF NOT EXISTS SCHEMA.straggler_client (
@@ -24,8 +25,8 @@ CREATE UNLOGGED TABLE IF NOT EXISTS SCHEMA.straggler_client (
 	running jsonb NOT NULL, ends text[] NOT NULL DEFAULT '{}'
 );
 CREATE UNLOGGED TABLE IF NOT EXISTS SCHEMA.straggler_end (
-	job bigint, attempt int, by bigint NOT NULL, ok boolean NOT NULL, began timestamptz, ended timestamptz NOT NULL DEFAULT now(),
-	PRIMARY KEY (job, attempt)
+	job bigint, attempt int, began timestamptz, by bigint NOT NULL, ok boolean NOT NULL, kind text NOT NULL,
+	ended timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (job, attempt, began)
 );
 CREATE INDEX IF NOT EXISTS straggler_end_ended ON SCHEMA.straggler_end (ended);
 CREATE TABLE IF NOT EXISTS SCHEMA.straggler_lease (
@@ -33,7 +34,8 @@ CREATE TABLE IF NOT EXISTS SCHEMA.straggler_lease (
 );
 CREATE TABLE IF NOT EXISTS SCHEMA.straggler_kind (kind text PRIMARY KEY, known bytea NOT NULL, saved timestamptz NOT NULL DEFAULT now());
 CREATE TABLE IF NOT EXISTS SCHEMA.straggler_member (
-	client text PRIMARY KEY, holder text NOT NULL, guards text[] NOT NULL, since timestamptz NOT NULL DEFAULT now()
+	client text PRIMARY KEY, holder text NOT NULL, guards text[] NOT NULL,
+	since timestamptz, before jsonb NOT NULL DEFAULT '{}'
 );`
 
 // create creates the tables if they are missing. If they are there, it needs no right to create any.

@@ -116,7 +116,7 @@ func TestAClientWithoutThePlugin(t *testing.T) {
 }
 
 // River's fetch of a job is committed, and the answer is lost with the connection: the row runs at a client that lives and
-// knows nothing of it. The job is put back.
+// knows nothing of it. The job is put back, but not in the first two minutes of Postgres, whose table of ends may be empty.
 func TestARowThatItsClientNeverGot(t *testing.T) {
 	long(t)
 	pool := database(t)
