@@ -31,6 +31,8 @@ type coordinator struct {
 	at       time.Time         // of the last turn
 	watches  time.Time         // nothing is decided before this time
 	looked   time.Time         // when the coordinator last asked asynq for its servers
+	listed   bool              // then this process was among them
+	lacks    map[string]int    // by asynq's ID of each server without the plugin, how often it was seen so
 	now      time.Time         // by the clock of Redis
 	servers  map[string]int    // by queue, the number of asynq's servers; negative if one of them lacks the plugin
 	slots    int               // of all of them
@@ -73,17 +75,15 @@ const (
 	lookEvery     = 5 * time.Second  // asynq's servers write their state so often
 	blindAfter    = 2 * time.Second  // a coordinator whose turn is so late has seen nothing meanwhile
 	lateEvents    = 5 * time.Second  // for this time after that it waits for the events that are late
-	mostEvents    = 1000             // of a queue, in an answer of Redis
-	mostAnswers   = 20               // of a queue, in a turn: more than a stream keeps
+	mostEvents    = 20_000           // of a queue, in a turn: more than its stream keeps
 )
 
 // turn looks once and acts once.
 func (c *coordinator) turn(ctx context.Context) error {
-	if time.Since(c.looked) > lookEvery || len(c.read) == 0 {
+	if since := time.Since(c.looked); since > lookEvery || len(c.read) == 0 || since >= idle && !c.listed {
 		if err := c.look(ctx); err != nil {
 			return err
 		}
-		c.looked = time.Now()
 	}
 	free := c.slots
 	for queue := range c.read {
@@ -107,54 +107,63 @@ func (c *coordinator) turn(ctx context.Context) error {
 }
 
 // look says that this process has a plugin, and asks asynq for its servers and their queues. A server without the plugin could
-// take a copy, so its queues get none.
+// take a copy, so its queues get none. A plugin that looked before a server's start was that of an earlier process, or looks soon.
 func (c *coordinator) look(ctx context.Context) error {
-	if err := c.p.redis.Set(ctx, "straggler:process:"+c.p.name[:len(c.p.name)-8], 1, 3*lookEvery).Err(); err != nil {
+	now := time.Now()
+	if err := c.p.redis.Set(ctx, c.p.process, now.UnixNano(), 3*lookEvery).Err(); err != nil {
 		return err
 	}
 	servers, err := c.p.inspector.Servers()
-	c.servers, c.slots = map[string]int{}, 0
+	if err != nil {
+		return err
+	}
+	lacks := map[string]int{}
+	c.servers, c.slots, c.listed = map[string]int{}, 0, false
 	for _, s := range servers {
-		c.slots += s.Concurrency
-		plugins, _ := c.p.redis.Exists(ctx, fmt.Sprintf("straggler:process:%s:%d:", s.Host, s.PID)).Result()
-		if plugins == 0 {
-			c.p.options.Log.Warn("asynqplugin: a server lacks the plugin, so its queues get no copies", "host", s.Host, "pid", s.PID)
+		key, plugins := processKey(s.Host, s.PID), 1
+		looked, err := c.p.redis.Get(ctx, key).Int64()
+		switch {
+		case err != nil && err != redis.Nil:
+			return err
+		case looked <= s.Started.UnixNano():
+			plugins = -1 << 20 // so there are no others
+			if lacks[s.ID] = c.lacks[s.ID] + 1; lacks[s.ID] == 2 {
+				c.p.options.Log.Warn("asynqplugin: a server lacks the plugin, so its queues get no copies", "host", s.Host, "pid", s.PID)
+			}
 		}
+		c.listed = c.listed || key == c.p.process
+		c.slots += s.Concurrency
 		for queue := range s.Queues {
-			c.servers[queue] += 1 + int(plugins-1)<<20 // so there are no others
+			c.servers[queue] += plugins
 			c.read[queue] = cmp.Or(c.read[queue], "0")
 		}
 	}
-	return err
+	c.looked, c.lacks = now, lacks
+	return nil
 }
 
-// events reads the events of a queue, and returns the number of its tasks that run or wait. Each answer begins with the last event that
+// events reads the events of a queue, and returns the number of its tasks that run or wait. The answer begins with the last event that
 // was read before. If that event is gone, later ones may be gone, too: then the coordinator begins anew, and knows no task.
 func (c *coordinator) events(ctx context.Context, queue string) (used int, err error) {
-	for range mostAnswers {
-		pipe := c.p.redis.Pipeline()
-		answer := pipe.XRangeN(ctx, eventsKey(queue), c.read[queue], "+", mostEvents)
-		active, pending, clock := pipe.LLen(ctx, asynqKey(queue, "active")), pipe.LLen(ctx, asynqKey(queue, "pending")), pipe.Time(ctx)
-		if _, err = pipe.Exec(ctx); err != nil {
-			return 0, err
-		}
-		c.now, used = clock.Val(), int(active.Val()+pending.Val())
-		events, last := answer.Val(), c.read[queue]
-		if last != "0" && (len(events) == 0 || events[0].ID != last) {
-			*c = *newCoordinator(c.p)
-			return 0, fmt.Errorf("events of the queue %s were deleted before they were read", queue)
-		}
-		for _, e := range events {
-			if e.ID != last {
-				c.read[queue] = e.ID
-				c.event(e)
-			}
-		}
-		if len(events) < mostEvents {
-			break
+	pipe := c.p.redis.Pipeline()
+	answer := pipe.XRangeN(ctx, eventsKey(queue), c.read[queue], "+", mostEvents)
+	active, pending, clock := pipe.LLen(ctx, asynqKey(queue, "active")), pipe.LLen(ctx, asynqKey(queue, "pending")), pipe.Time(ctx)
+	if _, err = pipe.Exec(ctx); err != nil {
+		return 0, err
+	}
+	c.now = clock.Val()
+	events, last := answer.Val(), c.read[queue]
+	if last != "0" && (len(events) == 0 || events[0].ID != last) {
+		*c = *newCoordinator(c.p)
+		return 0, fmt.Errorf("events of the queue %s were deleted before they were read", queue)
+	}
+	for _, e := range events {
+		if e.ID != last {
+			c.read[queue] = e.ID
+			c.event(e)
 		}
 	}
-	return used, nil
+	return int(active.Val() + pending.Val()), nil
 }
 
 // event notes that an attempt has begun or ended.

@@ -56,3 +56,6 @@ func (k Coordinator) Knows() (attempts, running int, decides bool) {
 	}
 	return attempts, running, !time.Now().Before(k.c.watches)
 }
+
+// Servers returns the number of servers of a queue that may take copies. It is negative if one of them lacks the plugin.
+func (k Coordinator) Servers(queue string) int { return k.c.servers[queue] }

@@ -19,6 +19,7 @@ type Plugin struct {
 	redis     redis.UniversalClient
 	client    *asynq.Client
 	inspector *asynq.Inspector
+	process   string   // the key that says that this process has a plugin
 	name      string   // of the server: its host, its process ID, and eight random letters
 	running   sync.Map // by the name of each attempt that runs here, its context.CancelCauseFunc
 }
@@ -39,7 +40,7 @@ func New(conn asynq.RedisConnOpt, o Options) (*Plugin, error) {
 	host, _ := os.Hostname()
 	return &Plugin{
 		options: o, redis: c, client: asynq.NewClientFromRedisClient(c), inspector: asynq.NewInspectorFromRedisClient(c),
-		name: fmt.Sprintf("%s:%d:%s", host, os.Getpid(), rand.Text()[:8]),
+		process: processKey(host, os.Getpid()), name: fmt.Sprintf("%s:%d:%s", host, os.Getpid(), rand.Text()[:8]),
 	}, nil
 }
 
@@ -59,6 +60,7 @@ func (p *Plugin) Run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
+			_ = p.redis.Del(context.WithoutCancel(ctx), p.process).Err() // else it expires
 			return
 		case <-time.After(pause):
 		}

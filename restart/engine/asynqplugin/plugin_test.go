@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -238,15 +239,22 @@ func TestAServerWithoutThePlugin(t *testing.T) {
 	require.NoError(t, err, string(out))
 	c := exec.Command(binary)
 	c.Env = append(os.Environ(), "REDIS_URL=redis-socket://"+d.conn.Addr)
+	before := time.Now().UnixNano()
 	require.NoError(t, c.Start())
 	t.Cleanup(func() {
 		_ = c.Process.Kill()
 		_ = c.Wait()
 	})
+	// An earlier process with the same name had a plugin, and was killed.
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	require.NoError(t, d.redis.Set(t.Context(), fmt.Sprintf("straggler:process:%s:%d", host, c.Process.Pid), before, 0).Err())
 	assert.Eventually(t, func() bool { return log.count("lacks the plugin") > 0 }, 15*time.Second, 50*time.Millisecond)
 	d.enqueue("work", "hangs", asynq.Timeout(6*time.Second), asynq.MaxRetry(9))
 	time.Sleep(4 * time.Second)
 	assert.Zero(t, log.count("gets a copy"))
+	time.Sleep(10 * time.Second)
+	assert.Equal(t, 2, log.count("lacks the plugin"), "each plugin says it once")
 }
 
 // The events tell the size of a task by its payload. A size that is not a positive number is not known, and is told as -1.
@@ -294,7 +302,7 @@ func TestEventsThatAreDeletedUnread(t *testing.T) {
 	s.end("b original", "", ok)
 }
 
-// A turn reads all events that wait, also if they need many answers of Redis.
+// A turn reads all events that wait.
 func TestATurnReadsAllEvents(t *testing.T) {
 	s := newStage(t)
 	p := s.start(setup{options: asynqplugin.Options{Kinds: kinds}}, s.handle)
@@ -333,4 +341,44 @@ func TestATaskThatHasEndedIsForgotten(t *testing.T) {
 func (d *database) tell(name, state, about string) {
 	require.NoError(d.t, d.redis.XAdd(d.t.Context(), &redis.XAddArgs{Stream: "straggler:{default}:events", Values: []string{
 		"event", fmt.Sprintf(`{"name":"%s","state":"%s","about":%s}`, name, state, about)}}).Err())
+}
+
+// A plugin whose Run has returned says at once that its process has none.
+func TestAPluginLeaves(t *testing.T) {
+	d, log := newDatabase(t), &lines{}
+	p, err := asynqplugin.New(d.conn, asynqplugin.Options{Kinds: kinds, Log: log.log()})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	group.Go(func() { p.Run(ctx) })
+	keys := func() int {
+		keys, err := d.redis.Keys(t.Context(), "straggler:process:*").Result()
+		require.NoError(t, err)
+		return len(keys)
+	}
+	assert.Eventually(t, func() bool { return keys() == 1 }, 5*time.Second, 10*time.Millisecond)
+	cancel()
+	group.Wait()
+	assert.Zero(t, keys())
+	assert.Zero(t, log.count("level"))
+}
+
+// A server that starts after its plugin has looked does not count as one without the plugin for longer than a second.
+func TestAServerThatStartsIsKnownSoon(t *testing.T) {
+	d, log := newDatabase(t), &lines{}
+	p, err := asynqplugin.New(d.conn, asynqplugin.Options{Kinds: kinds, Log: log.log()})
+	require.NoError(t, err)
+	c := asynqplugin.NewCoordinator(p)
+	require.NoError(t, c.Turn(t.Context()))
+	for range 2 {
+		d.start(setup{options: asynqplugin.Options{Kinds: kinds}}, patient(0, nil))
+	}
+	require.Eventually(t, func() bool {
+		servers, err := d.inspector.Servers()
+		return err == nil && len(servers) == 2
+	}, 5*time.Second, 10*time.Millisecond)
+	time.Sleep(time.Second)
+	require.NoError(t, c.Turn(t.Context()))
+	assert.Equal(t, 2, c.Servers("default"))
+	assert.Zero(t, log.count("lacks"))
 }

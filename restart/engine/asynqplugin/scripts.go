@@ -2,6 +2,7 @@ package asynqplugin
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -18,6 +19,11 @@ func taskKey(queue, id string) string { return "straggler:{" + queue + "}:task:"
 
 // eventsKey is the stream of the begins and ends of attempts. Redis dates them.
 func eventsKey(queue string) string { return "straggler:{" + queue + "}:events" }
+
+// processKey is the key of a process with a plugin. Its value is when the plugin last looked, by the clock of its host.
+func processKey(host string, pid int) string {
+	return fmt.Sprintf("straggler:process:%s:%d", host, pid)
+}
 
 // asynqKey is a key of asynq. "pending" is the list of the tasks of a queue that wait, the next to run at its right end. "active" is
 // the list of those that run. "t:" and an ID is the row of a task. If asynq changed the lists, copies would wait like other tasks, and
