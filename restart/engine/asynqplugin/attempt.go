@@ -72,11 +72,8 @@ func (p *Plugin) original(ctx context.Context, task *asynq.Task, kind Kind, next
 			a.Work = w
 		}
 	}
-	text, _ := json.Marshal(a) // never fails: Work is finite
-	if a.Shadow {
-		return p.watch(ctx, a, name, text, task, next)
-	}
-	result, won, _ := p.ask(ctx, begin, a, name, text, keep.Milliseconds()) // if it fails, the attempt gets no help
+	text, _ := json.Marshal(a)                                                        // never fails: Work is finite
+	result, won, _ := p.ask(ctx, begin, a, name, text, keep.Milliseconds(), a.Shadow) // if it fails, the attempt gets no help
 	if won {
 		return p.adopt(ctx, a, task, result)
 	}
@@ -88,17 +85,6 @@ func (p *Plugin) original(ctx context.Context, task *asynq.Task, kind Kind, next
 		o.exit()
 	}
 	return o.err
-}
-
-// watch runs an attempt in the shadow mode. It writes the begin and the end of the attempt, and does nothing else.
-func (p *Plugin) watch(ctx context.Context, a about, name string, text []byte, task *asynq.Task, next asynq.Handler) (err error) {
-	_, _, _ = p.ask(ctx, note, a, name, engine.Running.String(), text) // if it fails, nothing is known about the attempt
-	state := engine.Failed
-	defer func() { _, _, _ = p.ask(context.WithoutCancel(ctx), note, a, name, state.String()) }() // also after a panic
-	if err = next.ProcessTask(ctx, task); err == nil {
-		state = engine.Succeeded
-	}
-	return err
 }
 
 // outcome is how a handler has ended.

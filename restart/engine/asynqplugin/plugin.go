@@ -69,7 +69,7 @@ func (p *Plugin) Run(ctx context.Context) {
 
 // over ends an attempt, if it runs here.
 func (p *Plugin) over(name string, cause error) {
-	if cancel, is := p.running.Load(name); is {
+	if cancel, is := p.running.Load(name); is && !p.options.Shadow {
 		cancel.(context.CancelCauseFunc)(cause)
 	}
 }

@@ -41,8 +41,9 @@ const prelude = `
 
 var (
 	// begin notes an attempt, unless a copy of an earlier attempt has done the task: then it returns the copy's result.
-	// ARGV: attempt, about it, milliseconds to keep.
+	// In the shadow mode it writes the event alone. ARGV: attempt, about it, milliseconds to keep, whether in the shadow mode.
 	begin = redis.NewScript(prelude + `
+		if ARGV[4] == '1' then return tell(ARGV[1], 'running', ARGV[2]) end
 		if is[4] and redis.call('HGET', KEYS[3], 'straggler') == is[1] then return is[5] end
 		redis.call('DEL', KEYS[1])
 		redis.call('HSET', KEYS[1], 'attempt', ARGV[1])
@@ -54,9 +55,6 @@ var (
 		tell(ARGV[1], mine and is[4] and 'cancelled' or ARGV[2])
 		if mine and is[4] then return is[5] end
 		if mine then redis.call('DEL', KEYS[1]) end`)
-	// note writes an event of an attempt in the shadow mode. ARGV: attempt, state, about it.
-	note = redis.NewScript(prelude + `
-		tell(ARGV[1], ARGV[2], ARGV[3])`)
 	// reserve grants an attempt its only copy. ARGV: attempt, copy.
 	reserve = redis.NewScript(prelude + `
 		if is[1] ~= ARGV[1] or is[2] or redis.call('EXISTS', KEYS[3]) == 0 then return false end
