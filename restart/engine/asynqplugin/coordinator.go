@@ -122,10 +122,10 @@ func (c *coordinator) look(ctx context.Context) error {
 	for _, s := range servers {
 		key, plugins := processKey(s.Host, s.PID), 1
 		looked, err := c.p.redis.Get(ctx, key).Int64()
-		switch {
-		case err != nil && err != redis.Nil:
+		if err != nil && err != redis.Nil {
 			return err
-		case looked <= s.Started.UnixNano():
+		}
+		if looked <= s.Started.UnixNano() {
 			plugins = -1 << 20 // so there are no others
 			if lacks[s.ID] = c.lacks[s.ID] + 1; lacks[s.ID] == 2 {
 				c.p.options.Log.Warn("asynqplugin: a server lacks the plugin, so its queues get no copies", "host", s.Host, "pid", s.PID)
