@@ -7,6 +7,7 @@ go 1.26.0
 replace (
 	github.com/straggler-go/straggler => ../../
 	github.com/straggler-go/straggler/examples => ../
+	github.com/straggler-go/straggler/restart/engine/asynqplugin => ../../restart/engine/asynqplugin
 	github.com/straggler-go/straggler/restart/engine/kubernetes => ../../restart/engine/kubernetes
 	github.com/straggler-go/straggler/restart/hedge/hedgefailsafe => ../../restart/hedge/hedgefailsafe
 	github.com/straggler-go/straggler/restart/hedge/hedgegrpc => ../../restart/hedge/hedgegrpc

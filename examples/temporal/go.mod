@@ -22,6 +22,7 @@ require (
 replace (
 	github.com/straggler-go/straggler => ../../
 	github.com/straggler-go/straggler/examples => ../
+	github.com/straggler-go/straggler/restart/engine/asynqplugin => ../../restart/engine/asynqplugin
 	github.com/straggler-go/straggler/restart/engine/temporal => ../../restart/engine/temporal
 	github.com/straggler-go/straggler/restart/hedge/hedgefailsafe => ../../restart/hedge/hedgefailsafe
 	github.com/straggler-go/straggler/restart/hedge/hedgegrpc => ../../restart/hedge/hedgegrpc
