@@ -410,7 +410,28 @@ func TestJobsThatWaitForARetryAreForgotten(t *testing.T) {
 	}
 	tell("running")
 	c.kinds["work"].tasks[2].hung = true
-	tell("retryable")
-	assert.Len(t, c.kinds["work"].tasks, 1)
-	assert.NotNil(t, c.kinds["work"].tasks[2])
+	for _, state := range []string{"retryable", "available"} { // a rescue puts a job back in either
+		tell(state)
+		assert.Len(t, c.kinds["work"].tasks, 1, state)
+		assert.NotNil(t, c.kinds["work"].tasks[2], state)
+	}
+	tell("completed")
+	assert.Empty(t, c.kinds["work"].tasks)
+}
+
+// Of 250 orders each turn carries out a hundred. Within three turns each has had its turn, whether the others succeed or not.
+func TestEachOrderHasItsTurn(t *testing.T) {
+	all, seen := make([]order, 250), map[int]bool{}
+	for i := range all {
+		all[i].task = i
+	}
+	for turn := range 3 {
+		part := some(all, turn)
+		assert.Len(t, part, mostOrders)
+		for _, o := range part {
+			seen[o.task] = true
+		}
+	}
+	assert.Len(t, seen, 250)
+	assert.Len(t, some(all[:7], 5), 7)
 }

@@ -42,6 +42,16 @@ type order struct {
 // the next turns.
 const mostOrders = 100
 
+// some returns as many orders as a transaction carries out. Each turn begins elsewhere: orders that never succeed, since a row is
+// locked, must not keep the others from their turn.
+func some(orders []order, turn int) []order {
+	if len(orders) <= mostOrders {
+		return orders
+	}
+	at := turn * mostOrders % len(orders)
+	return slices.Concat(orders[at:], orders[:at])[:mostOrders]
+}
+
 // errReplaced is the error of a coordinator that another has replaced.
 var errReplaced = errors.New("another client coordinates")
 
@@ -51,7 +61,7 @@ func (c *coordinator) carryOut(ctx context.Context, term int64, todo *orders) er
 	if len(todo.copies)+len(todo.rescues)+len(todo.drops) == 0 {
 		return c.tellEnds(ctx, todo.ends)
 	}
-	todo.rescues, todo.copies = todo.rescues[:min(len(todo.rescues), mostOrders)], todo.copies[:min(len(todo.copies), mostOrders)]
+	todo.rescues, todo.copies = some(todo.rescues, c.turns), some(todo.copies, c.turns)
 	made, states := map[int]int64{}, map[int]string{}
 	err := c.line.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {

@@ -55,7 +55,7 @@ const (
 	mostLearnt = 8
 	// The phase of a kind is replaced after so many tasks: it can have 2^30.
 	mostAdded = 1 << 29
-	// So many jobs that wait for a retry are kept since they hung, so that their next run may take longer.
+	// So many jobs of a kind that wait for their next run are kept since they hung: that run may take twice as long.
 	mostHung = 1000
 	// No copies are made for this time after a client without the plugin was seen.
 	strangeFor = 5 * time.Minute
@@ -391,10 +391,16 @@ func (k *kind) clean(v *view) {
 		k.phase.Forget(number)
 	}
 	k.forget, k.fresh = k.forget[:0], 0
+	hung := 0
 	for id, t := range k.tasks {
 		r := v.rows[id]
-		waits := r != nil && r.state == "retryable" && t.hung && len(k.tasks) < mostHung
-		if t.over && len(t.copies) == 0 && (r == nil || !r.runs()) && !waits {
+		if !t.over || len(t.copies) > 0 || r != nil && r.runs() {
+			continue
+		}
+		if t.hung && r != nil && !r.final() {
+			hung++ // a rescue has put it back
+		}
+		if !t.hung || r == nil || r.final() || hung > mostHung {
 			k.phase.Forget(t.number)
 			delete(k.tasks, id)
 			delete(k.jobs, t.number)
