@@ -3,7 +3,7 @@ package causes
 // Together counts what is saved if all workers that the findings of a [Waiting] name take the median of their equals at
 // once. Of two workers that are equally slow, one alone saves little, since the step then waits for the other.
 //
-// The caller adds the same steps again. Not safe for concurrent use. Add takes O(n log n) for n members.
+// [Waiting.Together] makes it, and the caller adds the same steps again. The zero value heals nobody. Not safe for concurrent use. Add takes O(n log n) for n members.
 type Together struct {
 	machines  map[int]bool
 	positions map[[2]int]bool
@@ -26,7 +26,7 @@ func (w *Waiting) Together() (t *Together, ok bool) {
 	return t, len(t.machines)+len(t.positions) > 1
 }
 
-// Add adds a step.
+// Add adds a step. It leaves out what [Lockstep.Add] leaves out: members without a time, and steps of fewer than two members.
 func (t *Together) Add(step []Member) {
 	if !t.steps.take(step) {
 		return
@@ -46,5 +46,5 @@ func (t *Together) Add(step []Member) {
 	t.saved.add((slowest-even)/slowest, slowest)
 }
 
-// Share returns the share of the steps' time that is saved, and its standard error.
+// Share returns the share of the steps' time that is saved, from 0 to 1, and its standard error. Without steps both are 0.
 func (t *Together) Share() (share, err float64) { return t.saved.of() }

@@ -32,9 +32,7 @@ type work struct {
 
 func (work) Kind() string { return "work" }
 
-var (
-	quiet = slog.New(slog.DiscardHandler)
-)
+var quiet = slog.New(slog.DiscardHandler)
 
 // database returns a pool of a new database with River's tables, on a server of its own. Without Postgres the test is
 // skipped.
@@ -90,7 +88,7 @@ type node struct {
 	stop   func() // ends the client and the plugin at once
 }
 
-// setup is how a client of a test differs from the usual one.
+// driver is River's driver for pgx.
 type driver = riverpgxv5.Driver
 
 // setup is how a client of a test differs from the usual one.

@@ -126,6 +126,15 @@ func watching(t *testing.T, pool *pgxpool.Pool, o riverplugin.Options) (n *node,
 	return n, log
 }
 
+// four inserts four jobs, and waits until they run.
+func four(t *testing.T, n *node, pool *pgxpool.Pool, lasts time.Duration) (ids []int64) {
+	for i := range 4 {
+		ids = append(ids, insert(t, n, work{fmt.Sprint(i), lasts}, nil))
+	}
+	assert.Eventually(t, func() bool { return rows(t, pool, "river_job WHERE state = 'running'") == 4 }, 10*time.Second, 10*time.Millisecond)
+	return ids
+}
+
 // A process is killed. Its jobs are put back after five seconds, and other clients work them. The attempts count, with an
 // error. The loss is in the log.
 func TestAClientThatDies(t *testing.T) {
@@ -133,11 +142,7 @@ func TestAClientThatDies(t *testing.T) {
 	pool := database(t)
 	n, log := watching(t, pool, riverplugin.Options{Kinds: map[string]riverplugin.Kind{"work": {}}})
 	dies := process(t, pool, "dies")
-	var ids []int64
-	for i := range 4 {
-		ids = append(ids, insert(t, n, work{fmt.Sprint(i), 800 * time.Millisecond}, nil))
-	}
-	assert.Eventually(t, func() bool { return rows(t, pool, "river_job WHERE state = 'running'") == 4 }, 10*time.Second, 10*time.Millisecond)
+	ids := four(t, n, pool, 800*time.Millisecond)
 	process(t, pool, "lives")
 	require.NoError(t, dies.Process.Kill())
 	begun := time.Now()
@@ -154,11 +159,7 @@ func TestAClientThatIsRestarted(t *testing.T) {
 	pool := database(t)
 	n, log := watching(t, pool, riverplugin.Options{Kinds: map[string]riverplugin.Kind{"work": {}}})
 	dies := process(t, pool, "a")
-	var ids []int64
-	for i := range 4 {
-		ids = append(ids, insert(t, n, work{fmt.Sprint(i), 2 * time.Second}, nil))
-	}
-	assert.Eventually(t, func() bool { return rows(t, pool, "river_job WHERE state = 'running'") == 4 }, 10*time.Second, 10*time.Millisecond)
+	ids := four(t, n, pool, 2*time.Second)
 	assert.Eventually(t, func() bool {
 		return rows(t, pool, "straggler_client, jsonb_object_keys(running) WHERE client = 'a'") == 4
 	}, 10*time.Second, 10*time.Millisecond)
@@ -178,11 +179,7 @@ func TestAClientThatStopsAndComesBack(t *testing.T) {
 	pool := database(t)
 	n, log := watching(t, pool, riverplugin.Options{Kinds: map[string]riverplugin.Kind{"work": {}}})
 	stops := process(t, pool, "stops")
-	var ids []int64
-	for i := range 4 {
-		ids = append(ids, insert(t, n, work{fmt.Sprint(i), 3 * time.Second}, nil))
-	}
-	assert.Eventually(t, func() bool { return rows(t, pool, "river_job WHERE state = 'running'") == 4 }, 10*time.Second, 10*time.Millisecond)
+	ids := four(t, n, pool, 3*time.Second)
 	require.NoError(t, stops.Process.Signal(syscall.SIGSTOP))
 	process(t, pool, "lives")
 	time.Sleep(8 * time.Second)
