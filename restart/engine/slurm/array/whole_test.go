@@ -155,18 +155,26 @@ func TestWrapperNotesASignalThatTheScriptGetsFirst(t *testing.T) {
 	}
 }
 
-// A signal may come before the script has begun. The wrapper passes it on, and knows that the script was told to stop.
+// A signal may come before the script has begun. The wrapper passes it on, and knows that the script was told to stop. A child
+// of bash loses a signal that arrives right after the fork, some 2 in 1,000 times: the test starts 3 wrappers, or 1,000 with
+// STRAGGLER_LIVES.
 func TestWrapperPassesOnAnEarlySignal(t *testing.T) {
+	wrappers := 3
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		wrappers = 1000
+	}
 	programs := t.TempDir()
 	mkdir := "#!/bin/bash\n/bin/mkdir \"$@\"\nkill -TERM $PPID\n"
 	require.NoError(t, os.WriteFile(filepath.Join(programs, "mkdir"), []byte(mkdir), 0o700))
-	w := wrap(t, "#!/bin/bash\nsleep 20\n", nil)
-	w.cmd.Env = append(w.cmd.Env, "PATH="+programs+":"+os.Getenv("PATH"))
-	begun := time.Now()
-	require.NoError(t, w.cmd.Start())
-	assert.Equal(t, 128+int(syscall.SIGTERM), w.exit())
-	assert.True(t, w.dir.fileState("71_9").stopped)
-	assert.Less(t, time.Since(begun), 15*time.Second)
+	for range wrappers {
+		w := wrap(t, "#!/bin/bash\nsleep 40\n", nil)
+		w.cmd.Env = append(w.cmd.Env, "PATH="+programs+":"+os.Getenv("PATH"))
+		begun := time.Now()
+		require.NoError(t, w.cmd.Start())
+		require.Equal(t, 128+int(syscall.SIGTERM), w.exit())
+		require.True(t, w.dir.fileState("71_9").stopped)
+		require.Less(t, time.Since(begun), 30*time.Second)
+	}
 }
 
 // A signal to all processes of a job may come after the script has ended. The wrapper still writes how the script ended.

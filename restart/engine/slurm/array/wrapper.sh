@@ -7,19 +7,27 @@ export {{.}}
 {{- end}}
 straggler_files=$straggler_run/$straggler_attempt
 export STRAGGLER_ATTEMPT=$straggler_attempt STRAGGLER_PROGRESS=$straggler_files.progress STRAGGLER_OUT=$straggler_files.out
+rm -f "$straggler_files.exit" "$straggler_files.signal" # left by an earlier start, if Slurm has put the job into the queue again
 # Slurm sends some signals only to the batch script (sbatch --signal=B:...), and this wrapper is the batch script. Four of the
 # signals ask for an end. After one of these four the result may be incomplete, whatever the exit code is. A signal that comes
-# before the script has begun waits for it in straggler_early.
+# before straggler_child is known waits for it in straggler_early.
 straggler_child= straggler_early= straggler_stopped=
-for straggler_signal in HUP ALRM USR1 USR2; do trap "straggler_signalled=yes; kill -s $straggler_signal \$straggler_child 2>/dev/null || straggler_early=$straggler_signal" "$straggler_signal"; done
-for straggler_signal in TERM INT QUIT XCPU; do trap "straggler_signalled=yes straggler_stopped=$straggler_signal; kill -s $straggler_signal \$straggler_child 2>/dev/null || straggler_early=$straggler_signal" "$straggler_signal"; done
-rm -f "$straggler_files.exit" # left by an earlier start, if Slurm has put the job into the queue again
+straggler_pass() {
+	straggler_signalled=yes
+	echo "$1" >"$straggler_files.signal"
+	kill -s "$1" $straggler_child || straggler_early=$1
+} 2>/dev/null
+for straggler_signal in HUP ALRM USR1 USR2; do trap "straggler_pass $straggler_signal" "$straggler_signal"; done
+for straggler_signal in TERM INT QUIT XCPU; do trap "straggler_stopped=$straggler_signal; straggler_pass $straggler_signal" "$straggler_signal"; done
 if ! true >"$straggler_files.begun" || ! mkdir -p "$STRAGGLER_OUT"; then
 	echo "straggler-slurm: $straggler_run cannot be written on $(hostname): it must be on a file system that all nodes share" >&2
 	exit 1
 fi
-# In the background, bash makes the script ignore INT and QUIT.
-(trap - INT QUIT && exec "$straggler_run/slurm_script" "$@") <&0 &
+# In the background, bash makes the script ignore INT and QUIT. Right after its fork the child still has the traps above, and
+# loses a signal that arrives then: so the child looks into the file, too.
+(trap - INT QUIT
+read -r straggler_signal 2>/dev/null <"$straggler_files.signal" && kill -s "$straggler_signal" "$BASHPID"
+exec "$straggler_run/slurm_script" "$@") <&0 &
 straggler_child=$!
 [ -z "$straggler_early" ] || kill -s "$straggler_early" "$straggler_child" 2>/dev/null
 code=127 straggler_signalled=yes
