@@ -47,21 +47,19 @@ func compare(seeds int) error {
 		fmt.Printf(" %11s", p.Name)
 	}
 	fmt.Println()
-	for _, w := range worlds.All() {
-		if !slices.Contains(chosen, w.Name) {
+	for _, c := range worlds.List("first") {
+		if !slices.Contains(chosen, c.World.Name) || c.Model != worlds.Linear && c.Model != worlds.None {
 			continue
 		}
-		for _, model := range []worlds.Model{worlds.Linear, worlds.None} {
-			cell, err := worlds.Play(w, model, players, worlds.Work, seeds)
-			if err != nil {
-				return err
-			}
-			fmt.Printf("%-36s", cell.String())
-			for _, share := range cell.Players {
-				fmt.Printf(" %5.1f/%5.1f", share.Time, share.Slots)
-			}
-			fmt.Println()
+		cell, err := worlds.Play(c.World, c.Model, players, worlds.Work, seeds)
+		if err != nil {
+			return err
 		}
+		fmt.Printf("%-36s", cell.String())
+		for _, share := range cell.Players {
+			fmt.Printf(" %5.1f/%5.1f", share.Time, share.Slots)
+		}
+		fmt.Println()
 	}
 	return nil
 }

@@ -80,11 +80,7 @@ func run(args []string, w io.Writer) error {
 	flags.StringVar(&o.small.set, "set", "work",
 		"with -worlds, the set of seeds: work, for development, or proof, for judging; "+
 			"or the name of a list of cells, as in -list; or both, as in own,proof")
-	flags.StringVar(&o.small.list, "list", "first", "with -worlds, the lists of worlds, separated by commas: first; later, "+
-		"latest or fresh, twenty worlds each, invented later; all, the first three; reference or own, the cells in which the "+
-		"default is compared with the reference; streams, many small phases that share slots; small, a scheduler of eight "+
-		"slots; long, phases of 8 and 30 waves; asking, orders of idle machines; spread, sizes below the median; every, all "+
-		"lists of phases up to here; once, twenty cells that judge the rules a single time")
+	flags.StringVar(&o.small.list, "list", "first", "with -worlds, the lists of worlds, separated by commas:\n"+aboutLists())
 	flags.StringVar(&o.small.csv, "csv", "",
 		"with -worlds, also write the figures to this `file`, one line for each cell and policy")
 	flags.BoolVar(&o.compares, "compare", false, "instead of replaying logs, compare two files of -worlds -csv: the earlier "+

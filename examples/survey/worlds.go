@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"regexp"
 	"runtime"
@@ -23,21 +22,17 @@ type small struct {
 	csv                        string // file for the figures
 }
 
-var (
-	sets  = map[string]worlds.Set{"work": worlds.Work, "proof": worlds.Proof}
-	lists = map[string]func() []worlds.Cell{
-		"first": each(worlds.All), "later": each(worlds.Later), "latest": each(worlds.Latest), "streams": each(worlds.Streams),
-		"all": each(worlds.Developed), "reference": worlds.ReferenceCells, "own": worlds.OwnCells,
-		"fresh": each(worlds.Fresh), "small": worlds.Small, "long": worlds.Long, "asking": worlds.Asking,
-		"spread": worlds.Spread, "once": worlds.Once,
-	}
-	// every has the lists of phases with which the default is judged.
-	every = []string{"first", "later", "latest", "fresh", "small", "long", "asking", "spread"}
-)
+var sets = map[string]worlds.Set{"work": worlds.Work, "proof": worlds.Proof}
 
-// each returns a function that lists the cells of the worlds: each world under each model of progress.
-func each(list func() []worlds.World) func() []worlds.Cell {
-	return func() []worlds.Cell { return worlds.EachModel(list()) }
+// aboutLists tells what is in each list.
+func aboutLists() string {
+	var all []string
+	for _, part := range worlds.Parts() {
+		if part.About != "" {
+			all = append(all, part.List+": "+part.About)
+		}
+	}
+	return strings.Join(all, "\n")
 }
 
 // sort reads -set: it returns the set of seeds, and sets o.list if -set has the name of a list.
@@ -45,11 +40,10 @@ func (o *small) sort() (seeds worlds.Set, err error) {
 	seeds, words := worlds.Work, strings.Split(o.set, ",")
 	for _, word := range words {
 		set, isSet := sets[word]
-		_, isList := lists[word]
 		switch {
 		case isSet:
 			seeds = set
-		case isList && o.list == "first":
+		case worlds.List(word) != nil && o.list == "first":
 			o.list = word
 		default:
 			return seeds, fmt.Errorf("-set is %q, want work or proof, or the name of a list of cells if -list is not given, "+
@@ -245,18 +239,13 @@ func (o small) chosen() (cells []worlds.Cell, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("-cells: %w", err)
 	}
-	names := strings.Split(o.list, ",")
-	if o.list == "every" {
-		names = every
-	}
-	for _, name := range names {
-		list, ok := lists[name]
-		if !ok {
-			return nil, fmt.Errorf("-list has %q, want every, or some of %s", name,
-				strings.Join(slices.Sorted(maps.Keys(lists)), ", "))
+	for name := range strings.SplitSeq(o.list, ",") {
+		list := worlds.List(name)
+		if list == nil {
+			return nil, fmt.Errorf("-list has %q, want some of these lists:\n%s", name, aboutLists())
 		}
-		for _, c := range list() {
-			if c.List, c.World.Noise = name, o.noise; match.MatchString(c.String()) {
+		for _, c := range list {
+			if c.World.Noise = o.noise; match.MatchString(c.String()) {
 				cells = append(cells, c)
 			}
 		}

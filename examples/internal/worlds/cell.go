@@ -25,7 +25,7 @@ type Share struct{ Time, Slots, Late, Each, High, First float64 }
 
 // Cell is a world under a model of progress, with the figures of each player.
 type Cell struct {
-	List    string // name of the list of worlds, if a table has several
+	List    string // name of the list of worlds
 	World   World
 	Model   Model
 	Players []Share

@@ -31,7 +31,7 @@ func TestReferenceCells(t *testing.T) {
 		if !long && (strings.HasPrefix(name, "lognormal") || strings.HasSuffix(name, "8x/3w none")) {
 			continue
 		}
-		c := cells(name)[0]
+		c := cell(name)
 		c.World.Noise = 2
 		c, err := Play(c.World, c.Model, players, Work, 8)
 		require.NoError(t, err)
@@ -53,7 +53,7 @@ func TestReferenceGames(t *testing.T) {
 	if long {
 		most = 60
 	}
-	for i, w := range All() {
+	for i, w := range worldsIn("first") {
 		if w.Tasks > most || !long && (w.Phases > 0 || w.Name == "two bad 4x 12x/0.75w") {
 			continue
 		}
@@ -146,20 +146,20 @@ func TestSets(t *testing.T) {
 		`10 % hang, timeout 1500 s/3w none|lognormal 1 sizes, unknown/3w none|far 5x everywhere, unknown/3w none|` +
 		`lognormal 1 sizes, unknown, 5 % 8x/3w (none|noisy))$`)
 	names := map[string]bool{}
-	for _, c := range ReferenceCells() {
+	for _, c := range List("reference") {
 		names[c.String()] = true
 	}
 	all := 0
-	for _, c := range EachModel(Developed()) {
+	for _, c := range List("all") {
 		if match.MatchString(c.String()) {
 			all++
 			assert.Contains(t, names, c.String())
 		}
 	}
 	assert.Equal(t, 15, all)
-	assert.Len(t, ReferenceCells(), all)
-	assert.Len(t, OwnCells(), 13)
-	for _, c := range OwnCells() {
+	assert.Len(t, List("reference"), all)
+	assert.Len(t, List("own"), 13)
+	for _, c := range List("own") {
 		assert.NotContains(t, names, c.String())
 	}
 }
@@ -167,11 +167,11 @@ func TestSets(t *testing.T) {
 // The fresh worlds can be played to their ends, and none is one of the others. No policy plays them here.
 func TestFresh(t *testing.T) {
 	names := map[string]bool{}
-	for _, w := range append(Developed(), Streams()...) {
+	for _, w := range worldsIn("all", "streams") {
 		names[w.Name] = true
 	}
-	assert.Len(t, Fresh(), 20)
-	for _, w := range Fresh() {
+	assert.Len(t, worldsIn("fresh"), 20)
+	for _, w := range worldsIn("fresh") {
 		assert.False(t, names[w.Name], w.Name)
 		names[w.Name] = true
 		o, err := w.Run(Game{Policy: restart.Never{}, Set: Work, Seed: 1})

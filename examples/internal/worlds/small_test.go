@@ -15,15 +15,12 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/published"
 )
 
-// The cells of Once are twenty, twelve of them silent, and in no other list. They run without action. No policy plays
+// The cells of the list once are twenty, twelve of them silent, and in no other list. They run without action. No policy plays
 // them here.
 func TestOnce(t *testing.T) {
-	others := slices.Concat(Developed(), Fresh(), Streams())
-	for _, c := range slices.Concat(Small(), Long(), Asking(), Spread()) {
-		others = append(others, c.World)
-	}
+	others := worldsIn("all", "fresh", "streams", "small", "long", "asking", "spread")
 	names, silent := map[string]bool{}, 0
-	for _, c := range Once() {
+	for _, c := range List("once") {
 		assert.False(t, slices.ContainsFunc(others, func(w World) bool { return w.Name == c.World.Name }), c.World.Name)
 		names[c.World.Name] = true
 		if c.Model == None {

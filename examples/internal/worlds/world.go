@@ -3,8 +3,8 @@
 // for decisions. It shares no code with the other simulations in this repository, so that an error in one simulation
 // is not an error in all.
 //
-// [All] lists the first worlds, and [Later] and [Latest] list worlds that were invented after constants of the
-// default policy were chosen. [World.Run] simulates a world under a policy. [World.Ideal] simulates a host that knows
+// The lists of worlds are in lists.json, and [List] returns their cells: some lists were invented after constants of
+// the default policy were chosen. [World.Run] simulates a world under a policy. [World.Ideal] simulates a host that knows
 // everything. The luck of an attempt depends only on its task and number, so all policies meet the same luck.
 package worlds
 

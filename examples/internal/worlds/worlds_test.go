@@ -15,15 +15,33 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
+// worldsIn returns the worlds of lists, each once.
+func worldsIn(lists ...string) (all []World) {
+	for _, name := range lists {
+		for _, c := range List(name) {
+			if len(all) == 0 || all[len(all)-1].Name != c.World.Name {
+				all = append(all, c.World)
+			}
+		}
+	}
+	return all
+}
+
 func find(t *testing.T, name string) World {
 	t.Helper()
-	for _, w := range slices.Concat(All(), Streams()) {
+	for _, w := range worldsIn("first", "streams") {
 		if w.Name == name {
 			return w
 		}
 	}
 	require.Fail(t, "no world "+name)
 	return World{}
+}
+
+// cell returns the cell of the list all with a name.
+func cell(name string) Cell {
+	all := List(allWorlds)
+	return all[slices.IndexFunc(all, func(c Cell) bool { return c.String() == name })]
 }
 
 // Without a policy one wave takes as long as its longest task, and uses the sum of all.
@@ -102,7 +120,7 @@ func (doubles) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 // played with two pairs of a model and a policy, or with all four with STRAGGLER_LIVES.
 func TestGames(t *testing.T) {
 	seen := map[float64]bool{}
-	for i, w := range All() {
+	for i, w := range worldsIn("first") {
 		if w.Tasks > 60 {
 			continue
 		}
@@ -234,7 +252,7 @@ func TestStreams(t *testing.T) {
 	assert.Greater(t, o.Time, 1.2*quiet.Time)
 	assert.InDelta(t, quiet.Slots, o.Slots, 1e-6)
 
-	for _, w := range Streams() {
+	for _, w := range worldsIn("streams") {
 		w.Phases = 40
 		for _, m := range []Model{Stalls, None} {
 			nothing, err := w.Run(Game{Model: m, Policy: restart.Never{}, Set: Work, Seed: 2})
@@ -283,9 +301,9 @@ func TestJudge(t *testing.T) {
 // well, and more games of each, but not the largest: survey -worlds -list own -policies default,by-hand plays all.
 func TestByHand(t *testing.T) {
 	players := []Player{{Name: "default"}, {Name: "by-hand", ByHand: true}}
-	lists, games := map[string][]Cell{"reference": ReferenceCells()}, 2
+	lists, games := map[string][]Cell{"reference": List("reference")}, 2
 	if long {
-		lists["own"], games = OwnCells(), 4
+		lists["own"], games = List("own"), 4
 	}
 	for name, list := range lists {
 		var played []Cell
@@ -306,7 +324,7 @@ func TestByHand(t *testing.T) {
 // No world makes the host hang, and it plays a game again as it did. The reports of every second world stall, and
 // with STRAGGLER_LIVES each world is played with both.
 func TestByHandGames(t *testing.T) {
-	for i, w := range All() {
+	for i, w := range worldsIn("first") {
 		if w.Tasks > 20 || w.Phases > 0 {
 			continue
 		}
