@@ -33,7 +33,7 @@ func (e *Event) isBefore(f *Event) uint64 {
 	return borrow
 }
 
-// Queue returns events in order: by time, then by kind, then in the order of Push. The zero value is an empty queue.
+// Queue returns events in order: by time, then by kind, then in the order of Push, or by ID for PushByID. The zero value is an empty queue.
 //
 // The events of the near future are in a heap. Later events are in a calendar: days of equal length, with their
 // events in no order. A day is sorted into the heap when it comes. A single heap of all events would be slower,
@@ -82,6 +82,13 @@ func (q *Queue) Push(at time.Duration, kind uint8, id int32, life uint32) {
 	q.seq++
 	q.n++
 	q.put(Event{At: at, order: uint64(kind)<<56 | q.seq, ID: id, Life: life})
+}
+
+// PushByID adds an event that comes before the events of its instant and kind that have larger IDs. All events of a kind
+// must be pushed in this way, or none.
+func (q *Queue) PushByID(at time.Duration, kind uint8, id int32) {
+	q.n++
+	q.put(Event{At: at, order: uint64(kind)<<56 | uint64(id), ID: id})
 }
 
 func (q *Queue) put(e Event) {

@@ -90,6 +90,22 @@ func TestQueueWithACalendarGivesEventsInOrder(t *testing.T) {
 	}
 }
 
+// Events that are pushed by ID come in the order of their IDs, whatever the order of the calls.
+func TestQueueGivesEventsByID(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var q des.Queue
+	for _, i := range rng.Perm(600) {
+		q.PushByID(time.Duration(i%3), uint8(i/3%2), int32(i))
+	}
+	last := pushed{at: -1}
+	for range 600 {
+		e, _ := q.Pop()
+		next := pushed{e.At, e.Kind(), e.ID}
+		require.Negative(t, cmp.Or(cmp.Compare(last.at, next.at), cmp.Compare(last.kind, next.kind), cmp.Compare(last.id, next.id)))
+		last = next
+	}
+}
+
 func TestQueueIsEmptyAtFirst(t *testing.T) {
 	var q des.Queue
 	_, ok := q.Pop()

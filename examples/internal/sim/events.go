@@ -7,24 +7,34 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
+
+	"github.com/straggler-go/straggler/examples/internal/des"
 )
 
 func (r *run) clock() time.Time { return epoch.Add(r.now) }
 
-func (r *run) handle(e event) {
-	switch e.kind {
+// The kinds of events. Of events at the same instant, an end is handled before a beginning, and a report last.
+const (
+	ends   uint8 = iota // an attempt ends, with success or failure
+	opens               // a slot becomes free
+	wakes               // a failed task is back in the queue
+	report              // an attempt reports
+)
+
+func (r *run) handle(e des.Event) {
+	switch e.Kind() {
 	case opens:
 		r.open++
 		r.tracker.SetSlots(r.open)
-		at, _ := slices.BinarySearch(r.idle, e.id)
-		r.idle = slices.Insert(r.idle, at, e.id)
+		at, _ := slices.BinarySearch(r.idle, e.ID)
+		r.idle = slices.Insert(r.idle, at, e.ID)
 		r.fill()
 	case wakes:
-		r.tasks[e.id].ready = true
+		r.tasks[e.ID].ready = true
 		r.fill()
 	case ends:
 		if r.lives(e) {
-			r.ended(e.id)
+			r.ended(e.ID)
 		}
 	case report:
 		if r.lives(e) {
@@ -35,9 +45,9 @@ func (r *run) handle(e event) {
 
 // lives reports whether the attempt of an event still runs. Events of a killed attempt stay in the queue and are
 // ignored.
-func (r *run) lives(e event) bool {
-	c := &r.attempts[e.id]
-	if c.attempt >= 0 && c.life == e.life {
+func (r *run) lives(e des.Event) bool {
+	c := &r.attempts[e.ID]
+	if c.attempt >= 0 && c.life == e.Life {
 		return true
 	}
 	r.result.Events--
@@ -45,8 +55,8 @@ func (r *run) lives(e event) bool {
 }
 
 // reports tells the tracker of a report, and carries out its answer.
-func (r *run) reports(e event) {
-	c := &r.attempts[e.id]
+func (r *run) reports(e des.Event) {
+	c := &r.attempts[e.ID]
 	task, attempt := int(c.task), int(c.attempt)
 	var d tracker.Answer
 	share := 0.0
@@ -67,7 +77,7 @@ func (r *run) reports(e event) {
 		r.options.Watch(r.now, attempt, fmt.Sprintf("%s  %v", said, d))
 	}
 	r.witnessReport(d, c)
-	r.queue.pushReport(r.now+r.phase.Interval, e.id, e.life)
+	r.queue.Push(r.now+r.phase.Interval, report, e.ID, e.Life)
 	switch d.Action {
 	case restart.Restart, restart.Kill:
 		r.kill(d)
@@ -91,7 +101,7 @@ func (r *run) ended(place int32) {
 		}
 		r.release(place, Failed)
 		if s.running == 0 {
-			r.queue.push(r.now+r.wait(task), wakes, int32(task), 0)
+			r.queue.Push(r.now+r.wait(task), wakes, int32(task), 0)
 		}
 		return
 	}
@@ -161,6 +171,6 @@ func (r *run) release(place int32, how Ending) {
 		rest = r.phase.Slots[c.slot].Rests[used-1]
 	}
 	if closes := r.phase.Slots[c.slot].Closes; closes == 0 || r.now+rest < closes {
-		r.queue.push(r.now+rest, opens, c.slot, 0)
+		r.queue.PushByID(r.now+rest, opens, c.slot)
 	}
 }

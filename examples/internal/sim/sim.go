@@ -9,6 +9,7 @@ import (
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
 
+	"github.com/straggler-go/straggler/examples/internal/des"
 	"github.com/straggler-go/straggler/examples/internal/published"
 )
 
@@ -67,7 +68,7 @@ type run struct {
 	phase   *Phase
 	options Options
 	tracker *tracker.Tracker
-	queue   queue
+	queue   des.Queue
 	now     time.Duration
 	result  Result
 
@@ -158,14 +159,14 @@ func Run(phase *Phase, options Options) (Result, error) {
 		r.tasks[i] = simTask{ready: true}
 	}
 	for i, s := range phase.Slots {
-		r.queue.push(s.Opens, opens, int32(i), 0)
+		r.queue.PushByID(s.Opens, opens, int32(i))
 	}
 	for r.pending > 0 {
-		e, ok := r.queue.pop()
+		e, ok := r.queue.Pop()
 		if !ok {
 			return r.result, fmt.Errorf("%s %s: %d tasks were never started", phase.Job, phase.Name, r.pending)
 		}
-		r.now = e.at
+		r.now = e.At
 		r.result.Events++
 		r.handle(e)
 	}

@@ -112,9 +112,9 @@ func (r *run) begin(task int, c simAttempt, machine int, splits *Splits) {
 	r.attempts[place] = c
 	r.tasks[task].running++
 	r.tasks[task].ready = false
-	r.queue.push(c.end, ends, place, c.life)
+	r.queue.Push(c.end, ends, place, c.life)
 	if !r.silent {
-		r.queue.pushReport(r.now+r.phase.Interval, place, c.life)
+		r.queue.Push(r.now+r.phase.Interval, report, place, c.life)
 	}
 	if r.watched(task) {
 		what := "started"
