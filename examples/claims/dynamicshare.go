@@ -8,74 +8,18 @@ import (
 	"github.com/straggler-go/straggler/estimate/knn"
 )
 
-// DynamicShare [ICAC 2014].
-
-func shareRows() []row {
-	return []row{
-		{
-			id: "S1", name: "k-NN run times", where: "§3.1, eq. 1-2", tier: exact, seeds: 1, quick: true,
-			claim: "k-NN with Epanechnikov weights, k as n^(4/5); the error shrinks with n",
-			measures: []measure{
-				is("largest difference from the formula, s", "0", 0, 1e-9),
-				is("runs with a weight, k-1, at 32, 243 and 1024 in all", "15, 80, 255", 350, 0),
-				below("error at 1000 runs over that at 50", "< 1", 1),
-			},
-			run: nearest,
-		},
-		{
-			id: "S2", name: "missed deadlines", where: "Fig. 5", tier: experiment, quick: true,
-			claim: "least laxity misses fewest deadlines; the gap opens at 6 concurrent jobs",
-			measures: []measure{
-				below("LLF less EDF, 6 jobs", "< 0", 0), below("8 jobs", "< 0", 0), below("10 jobs", "< 0", 0),
-				below("LLF less FIFO, 6 jobs", "< 0", 0), below("8 jobs", "< 0", 0), below("10 jobs", "< 0", 0),
-				below("LLF less FAIR, 6 jobs", "< 0", 0), below("8 jobs", "< 0", 0), below("10 jobs", "< 0", 0),
-				besides("LLF misses at 6 jobs"), besides("8 jobs"), besides("10 jobs"),
-			},
-			run: deadlines,
-		},
-		{
-			id: "S3", name: "overloaded workers", where: "Fig. 6", tier: exact, seeds: 1, quick: true,
-			claim: "the workers of the five tasks far below a laxity of 1650 ms are flagged",
-			measures: []measure{
-				is("workers flagged and right, of 5", "5", 5, 0), is("flagged and wrong", "0", 0, 0),
-			},
-			run: lowLaxities,
-		},
-		{
-			id: "S4", name: "40 partitions", where: "Fig. 9-10", tier: experiment, seeds: manySeeds, quick: true,
-			claim: "with 40 partitions Balance is 90 % for load balance and 64 % for dynamic partitioning, which " +
-				"takes 1900 against 2800 ms",
-			measures: []measure{
-				input("Balance of load balance", "90 %"), input("of dynamic partitioning", "64 %"),
-				faster("time, load balance / dynamic", "1.47", 2800.0/1900),
-			},
-			run: partitions40,
-		},
-		{
-			id: "S5", name: "skewness", where: "Fig. 8", tier: experiment, seeds: manySeeds,
-			claim: "dynamic partitioning stays flat up to 80 % skewness, hashing grows",
-			measures: []measure{
-				flat("dynamic partitioning, 80 % over 20 %", "flat"), above("hashing, 80 % over 20 %", "> 1", 1),
-				below("dynamic partitioning over hashing, at 80 %", "< 1", 1),
-			},
-			run: func(seed uint64) []float64 {
-				hash20, dynamic20 := atSkewness(seed, 0.2)
-				hash80, dynamic80 := atSkewness(seed, 0.8)
-				return []float64{dynamic80 / dynamic20, hash80 / hash20, dynamic80 / hash80}
-			},
-		},
-		{
-			id: "S6", name: "sketches", where: "Fig. 11-12", tier: experiment, seeds: manySeeds, quick: true,
-			claim: "with sketches the reduce phase takes less the more partitions there are, and less by dynamic partitioning " +
-				"than by load balance",
-			measures: []measure{
-				below("time at 45 partitions over that at 23", "< 1", 1),
-				above("load balance over dynamic partitioning, at 45", "> 1", 1),
-				besides("what four rows save over one, at 45"), besides("at 23"),
-			},
-			run: sketches,
-		},
-	}
+// shareRuns are the experiments of the rows of DynamicShare [ICAC 2014].
+var shareRuns = map[string]func(seed uint64) []float64{
+	"S1": nearest,
+	"S2": deadlines,
+	"S3": lowLaxities,
+	"S4": partitions40,
+	"S5": func(seed uint64) []float64 {
+		hash20, dynamic20 := atSkewness(seed, 0.2)
+		hash80, dynamic80 := atSkewness(seed, 0.8)
+		return []float64{dynamic80 / dynamic20, hash80 / hash20, dynamic80 / hash80}
+	},
+	"S6": sketches,
 }
 
 // nearest compares predictions with equations 1 and 2 of the paper.

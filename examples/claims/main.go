@@ -41,11 +41,8 @@ func main() {
 	}
 }
 
-// The number of seeds of a row without -seeds and -quick. A row takes manySeeds if one seed takes less than 0.1 s.
-const (
-	defaultSeeds = 20
-	manySeeds    = 200
-)
+// defaultSeeds is the number of seeds of a row without -seeds, if the row itself does not say.
+const defaultSeeds = 20
 
 // options are the values of the command line.
 type options struct {
@@ -107,22 +104,17 @@ func run(args []string, out, progress io.Writer) error {
 	return writeTable(out, outcomes)
 }
 
-// allRows returns the rows of all papers.
-func allRows() []row {
-	return slices.Concat(lateRows(), mantriRows(), dollyRows(), fairRows(), shareRows())
-}
-
 // choose returns the rows that the options select.
 func choose(rows []row, o options) ([]row, error) {
 	if o.ids == "" {
 		if o.quick {
-			rows = slices.DeleteFunc(rows, func(r row) bool { return r.tier != exact && !r.quick })
+			rows = slices.DeleteFunc(rows, func(r row) bool { return r.Tier != exact && !r.Quick })
 		}
 		return rows, nil
 	}
 	var chosen []row
 	for id := range strings.SplitSeq(o.ids, ",") {
-		i := slices.IndexFunc(rows, func(r row) bool { return strings.EqualFold(r.id, strings.TrimSpace(id)) })
+		i := slices.IndexFunc(rows, func(r row) bool { return strings.EqualFold(r.ID, strings.TrimSpace(id)) })
 		if i < 0 {
 			return nil, fmt.Errorf("-row has %q, which is not a row", id)
 		}

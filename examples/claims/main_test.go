@@ -20,8 +20,8 @@ func TestExactRowsMatch(t *testing.T) {
 		t.Skip("long, and without goroutines; TestSameSeedsSameTable runs the workers")
 	}
 	for _, r := range allRows() {
-		if r.tier == exact {
-			t.Run(r.id, func(t *testing.T) {
+		if r.Tier == exact {
+			t.Run(r.ID, func(t *testing.T) {
 				o := r.judge([][]float64{r.run(1)})
 				assert.Equal(t, shown, o.Verdict, "%+v", o.Figures)
 			})
@@ -32,26 +32,40 @@ func TestExactRowsMatch(t *testing.T) {
 func TestRowsAreWellFormed(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range allRows() {
-		assert.False(t, seen[r.id], "%s is there twice", r.id)
-		seen[r.id] = true
-		assert.NotEmpty(t, r.where, r.id)
-		assert.NotEmpty(t, r.claim, r.id)
-		assert.NotEmpty(t, r.name, r.id)
-		assert.LessOrEqual(t, len(r.name), 35, "%s has room in the picture", r.id)
+		assert.False(t, seen[r.ID], "%s is there twice", r.ID)
+		seen[r.ID] = true
+		assert.NotEmpty(t, r.Where, r.ID)
+		assert.NotEmpty(t, r.Claim, r.ID)
+		assert.NotEmpty(t, r.Name, r.ID)
+		assert.LessOrEqual(t, len(r.Name), 35, "%s has room in the picture", r.ID)
 		if r.run == nil {
-			assert.NotEmpty(t, notes[r.id], "%s says why it cannot be run", r.id)
+			assert.NotEmpty(t, notes[r.ID], "%s says why it cannot be run", r.ID)
 			continue
 		}
-		assert.NotEmpty(t, r.measures, r.id)
-		if r.tier == experiment {
-			assert.Contains(t, notes[r.id], "Inputs:", r.id)
+		assert.NotEmpty(t, r.Measures, r.ID)
+		if r.Tier == experiment {
+			assert.Contains(t, notes[r.ID], "Inputs:", r.ID)
 		}
-		assert.True(t, slices.ContainsFunc(r.measures, func(m measure) bool { return m.role == judged }),
-			"%s judges nothing", r.id)
-		for _, m := range r.measures {
-			assert.LessOrEqual(t, m.lo, m.hi, "%s: %s", r.id, m.name)
+		assert.True(t, slices.ContainsFunc(r.Measures, func(m measure) bool { return m.role == judged }),
+			"%s judges nothing", r.ID)
+		for _, m := range r.Measures {
+			assert.LessOrEqual(t, m.lo, m.hi, "%s: %s", r.ID, m.name)
 		}
 	}
+	for _, p := range papers {
+		for id := range p.runs {
+			assert.True(t, seen[id], "%s is in no paper", id)
+		}
+	}
+	_, err := newMeasure("like", "", "", 0, 0)
+	assert.ErrorContains(t, err, "no way to judge")
+}
+
+// by returns a measure that is judged in a way.
+func by(how string, band ...float64) measure {
+	m, err := newMeasure(how, "", "", append(band, 0, 0)[0], append(band, 0, 0)[1])
+	check(err)
+	return m
 }
 
 // around are values of which the mean is x and the standard error err.
@@ -68,7 +82,7 @@ func TestJudgeHoldsTheMeanAndItsErrorAgainstTheBand(t *testing.T) {
 		{0.40, 0, shown}, {0.33, 0.004, shown}, {0.33, 0.006, edge}, {0.31, 0.006, edge}, {0.31, 0.004, outside},
 		{0.47, 0.004, shown}, {0.49, 0.006, edge}, {0.49, 0.004, outside}, {math.NaN(), 0, outside},
 	} {
-		r := row{run: ran, measures: []measure{share("x", "40 %", 0.40)}}
+		r := row{run: ran, Measures: []measure{by("share", 0.40)}}
 		o := r.judge(around(c.mean, c.err))
 		assert.Equal(t, c.want, o.Verdict, "%v", c)
 		if c.mean == c.mean {
@@ -79,13 +93,13 @@ func TestJudgeHoldsTheMeanAndItsErrorAgainstTheBand(t *testing.T) {
 }
 
 func TestBandsAreOnBothSidesOfThePapersFigure(t *testing.T) {
-	for _, m := range []measure{share("", "", 0.5), times("", "", 2), flat("", ""), gain("", "", 0.5), faster("", "", 2)} {
+	for _, m := range []measure{by("share", 0.5), by("times", 2), by("flat", 0), by("gain", 0.5), by("faster", 2)} {
 		assert.False(t, math.IsInf(m.lo, 0) || math.IsInf(m.hi, 0))
 	}
-	assert.Equal(t, 0.025, gain("", "", 0.05).lo, "a loss is no gain of 5 %")
-	assert.Equal(t, 1.0, faster("", "", 1.05).lo)
-	assert.Equal(t, outside, faster("", "", 1.085).verdict(0.98, 0), "a sign that is wrong is outside")
-	assert.Equal(t, shown, share("", "", 0).verdict(-0.07, 0), "no difference is not half of itself")
+	assert.Equal(t, 0.025, by("gain", 0.05).lo, "a loss is no gain of 5 %")
+	assert.Equal(t, 1.0, by("faster", 1.05).lo)
+	assert.Equal(t, outside, by("faster", 1.085).verdict(0.98, 0), "a sign that is wrong is outside")
+	assert.Equal(t, shown, by("share", 0).verdict(-0.07, 0), "no difference is not half of itself")
 }
 
 // A band of 8 points around a share of 7 % would hold one of 0.
@@ -94,11 +108,11 @@ func TestASmallShareIsJudgedByHalfOfTheFigure(t *testing.T) {
 		{0.4, 0.32, 0.48}, {0.16, 0.08, 0.24}, {0.14, 0.07, 0.21}, {0.069, 0.0345, 0.1035}, {0.01, 0.005, 0.015},
 		{-0.1, -0.15, -0.05},
 	} {
-		m := share("", "", c.want)
+		m := by("share", c.want)
 		assert.InDeltaSlice(t, []float64{c.lo, c.hi}, []float64{m.lo, m.hi}, 1e-12, "%v", c.want)
 	}
-	assert.Equal(t, outside, share("", "", 0.069).verdict(0.004, 0.0017))
-	both := either("", "", 0.07, 0.09)
+	assert.Equal(t, outside, by("share", 0.069).verdict(0.004, 0.0017))
+	both := by("either", 0.07, 0.09)
 	assert.InDeltaSlice(t, []float64{0.035, 0.135}, []float64{both.lo, both.hi}, 1e-12)
 }
 
@@ -107,7 +121,7 @@ func TestASmallShareIsJudgedByHalfOfTheFigure(t *testing.T) {
 func TestARowIsAsBadAsItsWorstJudgedFigure(t *testing.T) {
 	r := row{
 		run:      func(uint64) []float64 { return nil },
-		measures: []measure{times("a", "1", 1), times("b", "1", 1), input("c", "1"), besides("d")},
+		Measures: []measure{by("times", 1), by("times", 1), by("input"), by("besides")},
 	}
 	verdict := func(a, b float64) string { return r.judge([][]float64{{a, b, 99, 99}}).Verdict }
 	assert.Equal(t, shown, verdict(1, 1))
@@ -155,8 +169,8 @@ func TestPageHoldsTwoSetsOfSeedsAgainstEachOther(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "-seed 1 -again 9 -seeds 3`")
 	assert.Contains(t, string(text), "from 1 on, and, in the column **Again**, from 9 on.")
-	a := []outcome{{ID: "X", Verdict: shown}, {ID: "Y", Verdict: outside}}
-	b := []outcome{{ID: "X", Verdict: edge}, {ID: "Y", Verdict: outside}}
+	a := []outcome{{about: about{ID: "X"}, Verdict: shown}, {about: about{ID: "Y"}, Verdict: outside}}
+	b := []outcome{{about: about{ID: "X"}, Verdict: edge}, {about: about{ID: "Y"}, Verdict: outside}}
 	assert.Contains(t, twice(a, b, options{}), "X (shown, at the edge).")
 	assert.Contains(t, twice(a, a, options{}), "there is none")
 }
@@ -178,24 +192,24 @@ func TestHeadlines(t *testing.T) {
 	rows := allRows()
 	var outcomes, again []outcome
 	for _, r := range rows {
-		o := outcome{ID: r.id, Verdict: shown}
-		for range r.measures {
+		o := outcome{about: r.about, Verdict: shown}
+		for range r.Measures {
 			o.Figures = append(o.Figures, figure{Verdict: shown})
 		}
 		outcomes, again = append(outcomes, o), append(again, o)
 	}
-	for _, h := range headlines {
-		i := slices.IndexFunc(rows, func(r row) bool { return r.id == h.row })
-		require.GreaterOrEqual(t, i, 0, h.sentence)
-		for _, k := range h.figures {
-			assert.Less(t, k, len(rows[i].measures), h.sentence)
+	for _, h := range allHeadlines() {
+		i := slices.IndexFunc(rows, func(r row) bool { return r.ID == h.Row })
+		require.GreaterOrEqual(t, i, 0, h.Sentence)
+		for _, k := range h.Figures {
+			assert.Less(t, k, len(rows[i].Measures), h.Sentence)
 		}
-		assert.LessOrEqual(t, len(strings.Fields(h.why)), 10, h.sentence)
+		assert.LessOrEqual(t, len(strings.Fields(h.Why)), 10, h.Sentence)
 	}
 	var b strings.Builder
 	writeHeadlines(&b, outcomes, again)
-	assert.Equal(t, len(headlines), strings.Count(b.String(), "shown"))
-	i := slices.IndexFunc(rows, func(r row) bool { return r.id == "M5" })
+	assert.Equal(t, len(allHeadlines()), strings.Count(b.String(), "shown"))
+	i := slices.IndexFunc(rows, func(r row) bool { return r.ID == "M5" })
 	again[i].Figures = slices.Clone(again[i].Figures)
 	again[i].Figures[1].Verdict = outside
 	b.Reset()

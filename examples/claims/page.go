@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -83,56 +84,30 @@ func summary(outcomes []outcome) string {
 	return strings.Join(parts, "; ") + "."
 }
 
-var papers = []struct{ prefix, name string }{
-	{"L", "LATE: Zaharia et al., *Improving MapReduce Performance in Heterogeneous Environments*, OSDI 2008"},
-	{"M", "Mantri: Ananthanarayanan et al., *Reining in the Outliers in Map-Reduce Clusters using Mantri*, OSDI 2010"},
-	{"D", "Dolly: Ananthanarayanan et al., *Effective Straggler Mitigation: Attack of the Clones*, NSDI 2013"},
-	{"H", "FAIR: Zaharia et al., *Job Scheduling for Multi-User MapReduce Clusters*, UCB/EECS-2009-55"},
-	{"S", "DynamicShare: Zacheilas and Kalogeraki, *Real-Time Scheduling of Skewed MapReduce Jobs*, ICAC 2014"},
+// paper is a paper with the experiments of its rows.
+type paper struct {
+	prefix, name string
+	runs         map[string]func(seed uint64) []float64
 }
 
-const pageTop = `# The figures of the papers, and the figures of this library
+var papers = []paper{
+	{"L", "LATE: Zaharia et al., *Improving MapReduce Performance in Heterogeneous Environments*, OSDI 2008", lateRuns},
+	{"M", "Mantri: Ananthanarayanan et al., *Reining in the Outliers in Map-Reduce Clusters using Mantri*, OSDI 2010", mantriRuns},
+	{"D", "Dolly: Ananthanarayanan et al., *Effective Straggler Mitigation: Attack of the Clones*, NSDI 2013", dollyRuns},
+	{"H", "FAIR: Zaharia et al., *Job Scheduling for Multi-User MapReduce Clusters*, UCB/EECS-2009-55", fairRuns},
+	{"S", "DynamicShare: Zacheilas and Kalogeraki, *Real-Time Scheduling of Skewed MapReduce Jobs*, ICAC 2014", shareRuns},
+}
 
-Written by ` + "`%s`" + ` in ` + "`examples`" + `: do not edit it by hand.
+// paperOf returns the paper of a row.
+func paperOf(id string) paper {
+	return papers[slices.IndexFunc(papers, func(p paper) bool { return strings.HasPrefix(id, p.prefix) })]
+}
 
-## The headlines of the papers
-
-Each sentence is from an abstract or an introduction. Its verdict is that of the figures beside it, which a row below explains.
-
-`
-
-const pageHead = `
-## How to read the rows
-
-This page compares the five papers' figures with figures of this library. Each row is a figure, or a contrast, that a paper
-states in its text or in a table. **A** rows are formulas or worked examples, and match to the precision in print. **B** rows are
-experiments with luck, on a simulated cluster (` + "`examples/internal/cluster`" + `) that asks the library for every decision.
-
-Each figure has a band, in which the measured figure must be. The band is the paper's figure, plus or minus
-
-- 8 points for a share, or half of the share if it is below 16 %;
-- 10 % for a ratio, a time or a count;
-- 5 % for a figure that the paper calls flat.
-
-The band of a gain has no losses. If the paper states only a direction, the band has only one edge.
-
-- **shown**: the mean and two standard errors on either side are in the band.
-- **at the edge**: an edge of the band is within two standard errors of the mean, so other seeds may give another verdict.
-- **outside**: the mean is further away. The note under the table gives the reason and the tries.
-- **calibrated**: an input of the row was chosen to get this figure. The figure proves nothing, and is not judged.
-
-A row is as bad as the worst of its judged figures. Lines without a paper's figure help to read the other lines. Models are
-calibrated only where a line says so. No input was changed to move a judged figure into its band.
-
-A seed is one repetition, or several for rows that vary much and cost little. The seed decides the workload. The luck of an
-attempt is a draw that belongs to the seed, the task and the number of the attempt, so policies are compared on the same luck.
-The same seeds make the same table.
-
-![A line for each row with random numbers, and a dot for each figure. The grey band is the band around the paper's figure. Dots beside it are outside of the band.](claims.svg)
-
-` + "`go run ./claims -svg ../docs/claims.svg -from ../docs/claims.md`" + ` draws this picture of
-the B rows. All bands have the same width there. If a band has one edge, a figure far from this edge is in the middle.
-`
+// pageText is the page without its tables: the headlines, and then the rows with what the seeds showed of them. COMMAND
+// stands for the command that wrote the page.
+//
+//go:embed page.txt
+var pageText string
 
 // leftOut lists the figures of the papers without a row, and the reasons.
 //
@@ -186,9 +161,10 @@ func counted(outcomes []outcome, o options) string {
 // writePage writes the page in Markdown.
 func writePage(name string, outcomes, again []outcome, o options) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, pageTop, o.command())
+	top, head, _ := strings.Cut(strings.Replace(pageText, "COMMAND", o.command(), 1), "<!-- headlines -->\n")
+	b.WriteString(top)
 	writeHeadlines(&b, outcomes, again)
-	b.WriteString(pageHead)
+	b.WriteString(head)
 	rows := outcomes
 	if again != nil {
 		b.WriteString(twice(outcomes, again, o))

@@ -24,7 +24,7 @@ func TestThePictureIsOfThePage(t *testing.T) {
 	assert.Greater(t, strings.Count(string(shown), "<circle"), 100)
 	page, err := os.ReadFile("../../docs/claims.md")
 	require.NoError(t, err)
-	_, picture, _ := strings.Cut(pageHead, "The same seeds make the same table.\n")
+	_, picture, _ := strings.Cut(pageText, "The same seeds make the same table.\n")
 	assert.Contains(t, string(page), picture)
 }
 

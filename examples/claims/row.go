@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -16,20 +18,42 @@ const (
 	experiment tier = "B" // has random numbers: judged by its mean and the standard error of the mean
 )
 
+// about tells what a row compares.
+type about struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"` // the subject, in a few words
+	Where string `json:"where"`
+	Tier  tier   `json:"tier"`
+	Claim string `json:"claim"` // the claim in words
+}
+
 // row is one claim of a paper.
 type row struct {
-	id, name string // the name is the subject, in a few words
-	where    string
-	tier     tier
-	claim    string    // the claim in words
-	measures []measure // the measured numbers, in the order in which run returns them
+	about
+	Measures []measure // the measured numbers, in the order in which run returns them
+	// Seeds is the number of seeds that the row takes without -seeds, and the largest number that it takes with it. 0:
+	// 20, and any number. A row without random numbers takes 1, and a row takes 200 if one seed takes less than 0.1 s.
+	Seeds int
+	Quick bool // the row runs with -quick
 	// run is the experiment. It returns a number for each measure. Nil: the experiment cannot be run, and the note of
 	// the row gives the reason.
 	run func(seed uint64) []float64
-	// seeds is the number of seeds that the row takes without -seeds, and the largest number that it takes with it. 0:
-	// 20, and any number. A row without random numbers takes 1.
-	seeds int
-	quick bool // the row runs with -quick
+}
+
+// rowsText has the rows of all papers. A measure is a list: the way in which it is judged, as in [newMeasure], its name,
+// the figure as printed in the paper, and the numbers of its band.
+//
+//go:embed rows.json
+var rowsText []byte
+
+// allRows returns the rows of all papers.
+func allRows() []row {
+	var rows []row
+	check(json.Unmarshal(rowsText, &rows))
+	for i := range rows {
+		rows[i].run = paperOf(rows[i].ID).runs[rows[i].ID]
+	}
+	return rows
 }
 
 // count returns the number of seeds with which the row runs. most is the value of -seeds; 0: not set.
@@ -37,12 +61,12 @@ func (r row) count(most int) int {
 	switch {
 	case r.run == nil:
 		return 0
-	case r.seeds == 0:
+	case r.Seeds == 0:
 		return cmp.Or(most, defaultSeeds)
 	case most == 0:
-		return r.seeds
+		return r.Seeds
 	}
-	return min(most, r.seeds)
+	return min(most, r.Seeds)
 }
 
 // measure is one number of a row, and the band in which it must be.
@@ -72,65 +96,54 @@ const (
 	even    = 0.05 // for a ratio that the paper calls flat
 )
 
-// is returns a measure that must equal a number to the printed precision.
-func is(name, paper string, want, tolerance float64) measure {
-	return measure{name: name, paper: paper, lo: want - tolerance, hi: want + tolerance, scale: "%.4g"}
-}
-
-// share asks for a share, and gain for one of which the sign is a part of the claim. A share of 0 has no half: it is
-// what the paper calls no difference.
-func share(name, paper string, want float64) measure {
-	tolerance := points
-	if want != 0 {
-		tolerance = min(points, half*math.Abs(want))
+// UnmarshalJSON reads a measure of rowsText.
+func (m *measure) UnmarshalJSON(text []byte) (err error) {
+	var how, name, paper string
+	var x, y float64
+	if err = json.Unmarshal(text, &[]any{&how, &name, &paper, &x, &y}); err == nil {
+		*m, err = newMeasure(how, name, paper, x, y)
 	}
-	return measure{name: name, paper: paper, lo: want - tolerance, hi: want + tolerance}
+	return err
 }
 
-// either returns a measure for a share for which the paper has two figures.
-func either(name, paper string, one, other float64) measure {
-	a, b := share(name, paper, one), share(name, paper, other)
-	return measure{name: name, paper: paper, lo: min(a.lo, b.lo), hi: max(a.hi, b.hi)}
-}
-
-func gain(name, paper string, want float64) measure {
-	m := share(name, paper, want)
-	m.lo = max(m.lo, 0)
-	return m
-}
-
-// times returns a measure for a ratio, a time or a count. faster is for a ratio that must also be above 1.
-func times(name, paper string, want float64) measure {
-	return measure{name: name, paper: paper, lo: want * (1 - percent), hi: want * (1 + percent)}
-}
-
-func faster(name, paper string, want float64) measure {
-	m := times(name, paper, want)
-	m.lo = max(m.lo, 1)
-	return m
-}
-
-// flat returns a measure for a ratio of 1.
-func flat(name, paper string) measure {
-	return measure{name: name, paper: paper, lo: 1 - even, hi: 1 + even}
-}
-
-// above and below return measures for which the paper states only a direction.
-func above(name, paper string, lo float64) measure {
-	return measure{name: name, paper: paper, lo: lo, hi: math.Inf(1)}
-}
-
-func below(name, paper string, hi float64) measure {
-	return measure{name: name, paper: paper, lo: math.Inf(-1), hi: hi}
-}
-
-// input returns a measure to which the row was calibrated. besides returns a measure for which no paper has a figure.
-func input(name, paper string) measure {
-	return measure{name: name, paper: paper, lo: math.Inf(-1), hi: math.Inf(1), role: calibrated}
-}
-
-func besides(name string) measure {
-	return measure{name: name, lo: math.Inf(-1), hi: math.Inf(1), role: beside}
+// newMeasure returns a measure that is judged in a way, with the numbers of its band.
+func newMeasure(how, name, paper string, x, y float64) (m measure, err error) {
+	m = measure{name: name, paper: paper, lo: math.Inf(-1), hi: math.Inf(1)}
+	tolerance := func(x float64) float64 {
+		if x == 0 {
+			return points // what the paper calls no difference has no half
+		}
+		return min(points, half*math.Abs(x))
+	}
+	switch how {
+	case "is": // equals x to the printed precision y
+		m.lo, m.hi, m.scale = x-y, x+y, "%.4g"
+	case "share":
+		m.lo, m.hi = x-tolerance(x), x+tolerance(x)
+	case "gain": // a share of which the sign is a part of the claim
+		m.lo, m.hi = max(x-tolerance(x), 0), x+tolerance(x)
+	case "either": // a share for which the paper has two figures
+		m.lo, m.hi = min(x-tolerance(x), y-tolerance(y)), max(x+tolerance(x), y+tolerance(y))
+	case "times": // a ratio, a time or a count
+		m.lo, m.hi = x*(1-percent), x*(1+percent)
+	case "faster": // a ratio that must also be above 1
+		m.lo, m.hi = max(x*(1-percent), 1), x*(1+percent)
+	case "flat": // a ratio of 1
+		m.lo, m.hi = 1-even, 1+even
+	case "between":
+		m.lo, m.hi = x, y
+	case "above": // above and below: the paper states only a direction
+		m.lo = x
+	case "below":
+		m.hi = x
+	case "input": // the row was calibrated to it
+		m.role = calibrated
+	case "besides": // no paper has such a figure
+		m.role = beside
+	default:
+		err = fmt.Errorf("%s: %q is no way to judge a measure", name, how)
+	}
+	return m, err
 }
 
 // band returns the band as text.
@@ -183,11 +196,7 @@ type figure struct {
 
 // outcome is the result of a row.
 type outcome struct {
-	ID      string   `json:"id"`
-	Name    string   `json:"name"`
-	Where   string   `json:"where"`
-	Tier    tier     `json:"tier"`
-	Claim   string   `json:"claim"`
+	about
 	Figures []figure `json:"figures"`
 	Seeds   int      `json:"seeds"`
 	Verdict string   `json:"verdict"`
@@ -197,12 +206,12 @@ type outcome struct {
 
 // judge compares the values of all seeds, values[seed][measure], with the bands of the row.
 func (r row) judge(values [][]float64) outcome {
-	o := outcome{ID: r.id, Name: r.name, Where: r.where, Tier: r.tier, Claim: r.claim, Seeds: len(values), Verdict: shown, Note: notes[r.id]}
+	o := outcome{about: r.about, Seeds: len(values), Verdict: shown, Note: notes[r.ID]}
 	if r.run == nil {
 		o.Verdict, o.Seeds = notRepeated, 0
 		return o
 	}
-	for i, m := range r.measures {
+	for i, m := range r.Measures {
 		all := make([]float64, len(values))
 		for s, v := range values {
 			all[s] = v[i]
