@@ -112,7 +112,7 @@ func TestPatternEntersTheWindow_Dolly44Step2(t *testing.T) {
 		s := t7{rand.New(rand.NewPCG(7, 8))}
 		task := func(window float64) float64 { return t7{rand.New(rand.NewPCG(1, 2))}.mean(window, alpha, 10) }
 		best := math.Inf(1)
-		for w := 0.0; w <= 4; w += .25 {
+		for w := 0.0; w <= 4; w += .5 {
 			best = min(best, task(w))
 		}
 		ten, err := ChooseWindow(s.model(alpha, 10))

@@ -14,6 +14,7 @@ import (
 // Each library asks each kind of servers that it knows. A fixed delay sends second requests, and the client without
 // them sends none. The other rules have not learned yet.
 func TestMeasuresEachLibrary(t *testing.T) {
+	t.Parallel()
 	dir, out := t.TempDir(), bytes.Buffer{}
 	require.NoError(t, run([]string{"-rounds", "1", "-requests", "100", "-rate", "1000", "-out", dir}, &out))
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")

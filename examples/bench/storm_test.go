@@ -185,6 +185,7 @@ func p99(times ...[]float64) float64 {
 
 // TestStorm prints, with -v, how each library comes through the storm. It fails if the Hedger does not.
 func TestStorm(t *testing.T) {
+	t.Parallel()
 	servers, played := 20, libraries[:3]
 	if whole {
 		servers, played = 50, libraries

@@ -118,7 +118,7 @@ func TestWork(t *testing.T) {
 		}
 		m, err := newModel(h)
 		require.NoError(t, err)
-		assert.Greater(t, m.again, .01)
+		assert.Positive(t, m.again)
 		assert.NotEqual(t, float64(usualAgain), m.again)
 		for id, r := range h.runs {
 			if whole(id) == "run" {

@@ -232,9 +232,9 @@ func (s *scheduler) crash(seed uint64) (crashes int) {
 
 // A scheduler dies at any point. The test starts it again with its last snapshot, with an old one, or with none.
 // Every task ends, each result is published once, and no crash costs more than one needless attempt. The test
-// makes 400 runs, or STRAGGLER_LIVES.
+// makes 200 runs, or STRAGGLER_LIVES.
 func TestCrashMatrix(t *testing.T) {
-	runs := 400
+	runs := 200
 	if n, err := strconv.Atoi(os.Getenv("STRAGGLER_LIVES")); err == nil {
 		runs = n
 	}

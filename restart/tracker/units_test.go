@@ -19,7 +19,7 @@ func reporting(
 	t *testing.T, policy restart.Policy, slow bool, report func(rng *rand.Rand, share float64) float64,
 ) (took time.Duration, all tracker.Ledger) {
 	t.Helper()
-	for seed := range uint64(20) {
+	for seed := range cases(10, 20) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		work := make([]float64, 100)
 		for i := range work {

@@ -194,7 +194,7 @@ func TestMemory(t *testing.T) {
 	if racing {
 		t.Skip("the race detector takes memory of its own")
 	}
-	const attempts = 300_000
+	const attempts = 200_000
 	const itself = 20 << 20 // what a process takes that reads nothing, and a collector that has to wait for a processor
 	const most, mostOfBomb = 300*attempts + itself, 100<<20 + itself
 	if name := os.Getenv(largeName); name != "" {
