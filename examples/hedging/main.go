@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/straggler-go/straggler/examples/internal/hedging"
+	"github.com/straggler-go/straggler/examples/internal/requests"
 )
 
 func main() {
@@ -28,7 +28,7 @@ func main() {
 const mostSeeds = 1000
 
 func run(args []string, out, usage io.Writer) error {
-	names := slices.Sorted(maps.Keys(hedging.Tables))
+	names := slices.Sorted(maps.Keys(requests.Tables))
 	flags := flag.NewFlagSet("hedging", flag.ContinueOnError)
 	flags.SetOutput(usage)
 	name := flags.String("table", "all", "table to print: "+strings.Join(names, ", ")+", or all")
@@ -42,7 +42,7 @@ func run(args []string, out, usage io.Writer) error {
 	case *seeds < 1 || *seeds > mostSeeds:
 		return fmt.Errorf("-seeds is %d, want 1 to %d", *seeds, mostSeeds)
 	case *name == "all":
-	case hedging.Tables[*name] == nil:
+	case requests.Tables[*name] == nil:
 		return fmt.Errorf("-table is %q, want %s, or all", *name, strings.Join(names, ", "))
 	default:
 		names = []string{*name}
@@ -51,7 +51,7 @@ func run(args []string, out, usage io.Writer) error {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		if err := hedging.Tables[name](out, *seeds, *first); err != nil {
+		if err := requests.Tables[name](out, *seeds, *first); err != nil {
 			return err
 		}
 	}

@@ -2,54 +2,36 @@ package requests
 
 import "fmt"
 
-// ends handles the answer of a server. If it is the first answer to the request, the other copies of the request may
-// be cancelled.
-func (s *sim) ends(id int32) {
-	at := s.servers[id].running
-	q := &s.asked[s.copies[at].request]
-	first := !q.answered
-	q.answered = true
+// ends handles an answer. If it is the first answer to the request, the other copies of the request may be cancelled.
+func (s *sim) ends(at int32) {
+	q := &s.asked[s.attempts[at].request]
+	first := !q.done
+	q.done = true
 	s.over(at, true)
-	if first {
-		if at != q.copies[0] {
-			s.result.Won++
-		}
-		if s.c.Cancel {
-			for _, other := range q.copies {
-				if !s.copies[other].over {
-					s.over(other, false)
-				}
+	if !first {
+		return
+	}
+	if at != q.copies[0] {
+		s.result.Won++
+	}
+	if s.c.Cancel {
+		for _, other := range q.copies {
+			if !s.attempts[other].over {
+				s.cancel(other)
+				s.over(other, false)
 			}
 		}
-		s.answer(q.fanout)
 	}
+	s.answer(q.fanout)
 }
 
-// over ends a copy, after its answer or because it was cancelled. Its server goes on with the next copy.
+// over counts a copy that was answered or cancelled.
 func (s *sim) over(at int32, answered bool) {
-	c := &s.copies[at]
-	q := &s.asked[c.request]
-	c.over = true
+	q := &s.asked[s.attempts[at].request]
 	q.live--
 	s.watch.copyOver(s, at, answered)
-	if q.live == 0 && q.answered {
+	if q.live == 0 && q.done {
 		s.cloner.ended(s.fanouts[q.fanout].grant)
-	}
-	v := &s.servers[c.server]
-	if v.running != at {
-		return // the copy waited in the queue of the server, which ignores it later
-	}
-	s.busy += s.now - c.begun
-	v.running = none
-	v.life++
-	s.idle++
-	for len(v.waiting) > 0 {
-		next := v.waiting[0]
-		v.waiting = v.waiting[1:]
-		if !s.copies[next].over {
-			s.serve(c.server, next)
-			return
-		}
 	}
 }
 

@@ -18,6 +18,12 @@
 // it, and from a load of 1/2 on the queues grow without bound. So a host that sends copies needs a budget that
 // depends on the load of the servers.
 //
+// # Second requests
+//
+// A [World] has clients that may send a second request, as a rule of package hedge says (hedged.go), and servers with
+// queues, or none: then each request takes its time alone. The simulation is a host like any other: it keeps the time,
+// sends and cancels, and decides nothing. [Tables] compare the rules.
+//
 // Package requests is a discrete-event simulation. The same seed gives the same result. A random number depends on
 // its purpose, not on the order of calls: the second copy of a request has the same luck under every policy.
 package requests

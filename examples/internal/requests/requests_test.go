@@ -194,7 +194,7 @@ func TestRefusesWhatCannotRun(t *testing.T) {
 
 // The data of a request lies on as many servers as there are replicas.
 func TestReplicasAreDifferentServers(t *testing.T) {
-	s := &sim{c: &Config{Replicas: 3, Servers: 5}, draws: des.NewDraws(1)}
+	s := &sim{c: &Config{Replicas: 3, Servers: 5}, servers: servers{draws: des.NewDraws(1)}}
 	seen := map[int32]bool{}
 	for r := range int32(50) {
 		list := s.place(r)
@@ -207,9 +207,9 @@ func TestReplicasAreDifferentServers(t *testing.T) {
 
 // A copy that waits in a queue has no work yet. Its age counts among the responses alone.
 func TestAgesOfWaitingCopiesAreNoWork(t *testing.T) {
-	s := &sim{c: &Config{Mean: 1}, now: 10 * time.Second, copies: []copyOf{
+	s := &sim{c: &Config{Mean: 1}, servers: servers{now: 10 * time.Second, attempts: []attempt{
 		{begun: none, over: true}, {sent: 4 * time.Second, begun: 7 * time.Second}, {sent: 2 * time.Second, begun: none}, {over: true},
-	}}
+	}}}
 	w := &watch{responses: recent.Times{Keep: time.Minute}, work: recent.Times{Keep: time.Minute}}
 	w.fit(s)
 	assert.Equal(t, 2, w.response.Len())

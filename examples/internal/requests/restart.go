@@ -51,12 +51,12 @@ func newWatch(s *sim) (*watch, error) {
 // fit computes the distributions from the recent times and from the ages of the copies that are not over. A copy that
 // may wait in a queue takes the time of a response, and a copy that goes to an idle server takes the time of the work.
 func (w *watch) fit(s *sim) {
-	for w.firstLive < len(s.copies) && s.copies[w.firstLive].over {
+	for w.firstLive < len(s.attempts) && s.attempts[w.firstLive].over {
 		w.firstLive++
 	}
 	var response, work []float64
-	for i := w.firstLive; i < len(s.copies); i++ {
-		c := &s.copies[i]
+	for i := w.firstLive; i < len(s.attempts); i++ {
+		c := &s.attempts[i]
 		if c.over {
 			continue
 		}
@@ -79,12 +79,10 @@ func (w *watch) sent(s *sim, r int32) {
 	}
 }
 
-func (w *watch) copySent(s *sim, at int32) {
-	if w != nil {
-		if q := &s.asked[s.copies[at].request]; len(q.copies) > q.clones {
-			w.extra++
-			w.budget.CopyLaunched()
-		}
+func (w *watch) copySent(s *sim, q *request) {
+	if w != nil && len(q.copies) > q.clones {
+		w.extra++
+		w.budget.CopyLaunched()
 	}
 }
 
@@ -92,7 +90,7 @@ func (w *watch) copyOver(s *sim, at int32, answered bool) {
 	if w == nil {
 		return
 	}
-	c := &s.copies[at]
+	c := &s.attempts[at]
 	w.responses.Observe(s.now, (s.now - c.sent).Seconds(), answered)
 	if c.begun >= 0 {
 		w.work.Observe(s.now, (s.now - c.begun).Seconds(), answered)
@@ -106,7 +104,7 @@ func (w *watch) copyOver(s *sim, at int32, answered bool) {
 // look asks the policy about a request without an answer, and sends a copy if the policy wants one.
 func (w *watch) look(s *sim, r int32) {
 	q := &s.asked[r]
-	if q.answered {
+	if q.done {
 		return
 	}
 	s.queue.Push(s.now+s.c.Interval, looks, r, 0)
@@ -136,7 +134,7 @@ func (w *watch) task(s *sim, q *request) restart.Task {
 		t.SinceCopy = s.now - q.newest
 	}
 	for _, at := range q.copies {
-		c := &s.copies[at]
+		c := &s.attempts[at]
 		t.PastMachines = slices.Insert(t.PastMachines, 0, int(c.server)) // the latest is first
 		if c.over {
 			continue
@@ -166,9 +164,9 @@ func (s *sim) freeReplica(q *request) (to int32, free int) {
 	for _, server := range q.replicas {
 		tried := false
 		for _, at := range q.copies {
-			tried = tried || s.copies[at].server == server
+			tried = tried || s.attempts[at].server == server
 		}
-		if tried || !s.c.Queued && s.servers[server].running != none {
+		if tried || !s.c.Queued && s.list[server].running != none {
 			continue
 		}
 		if free++; to == none {

@@ -5,40 +5,26 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/stat"
-
-	"github.com/straggler-go/straggler/examples/internal/des"
 )
 
-// What happens, in the order in which it is handled at one instant.
+// The kinds of events, after served.
 const (
-	served  uint8 = iota // a server has finished a copy
-	arrives              // a fan-out arrives
-	looks                // the policy is asked about a request because of its age
-	fits                 // the distributions are computed anew
+	arrives uint8 = iota + 1 // a fan-out arrives
+	looks                    // the policy is asked about a request because of its age
+	fits                     // the distributions are computed anew
 )
 
+// sim is a running simulation. A copy is an attempt of a request.
 type sim struct {
+	servers
 	c       *Config
-	queue   des.Queue
-	draws   *des.Draws
-	now     time.Duration
 	result  Result
-	servers []server
 	fanouts []fanout
 	asked   []request
-	copies  []copyOf
-	idle    int // number of idle servers
-	busy    time.Duration
 	left    int // number of fan-outs without all answers
 
 	cloner *cloner
 	watch  *watch
-}
-
-type server struct {
-	waiting []int32 // waiting copies; some may have been cancelled
-	running int32
-	life    uint32
 }
 
 type fanout struct {
@@ -50,22 +36,13 @@ type fanout struct {
 type request struct {
 	fanout   int32
 	sent     time.Duration
-	replicas []int32 // servers with its data
-	copies   []int32 // the copies that were sent, in this order
-	live     int     // number of copies that are not over
-	clones   int     // number of copies that were sent at once
-	answered bool
+	replicas []int32       // servers with its data
+	copies   []int32       // the copies that were sent, in this order
+	live     int           // number of copies that are not over
+	clones   int           // number of copies that were sent at once
+	done     bool          // it has an answer
 	newest   time.Duration // when the latest copy was sent
 }
-
-type copyOf struct {
-	request, server int32
-	sent            time.Duration
-	begun           time.Duration // when a server began with it; negative while it waits
-	over            bool
-}
-
-const none = -1
 
 // Run simulates until every fan-out has all answers.
 func Run(c Config) (Result, error) {
@@ -73,12 +50,8 @@ func Run(c Config) (Result, error) {
 		return Result{}, err
 	}
 	s := &sim{
-		c: &c, draws: des.NewDraws(c.Seed), servers: make([]server, c.Servers), idle: c.Servers, left: c.Fanouts,
+		servers: newServers(c.Servers, c.Seed, c.Fanouts*c.Fan), c: &c, left: c.Fanouts,
 		fanouts: make([]fanout, 0, c.Fanouts), asked: make([]request, 0, c.Fanouts*c.Fan),
-		copies: make([]copyOf, 0, 2*c.Fanouts*c.Fan),
-	}
-	for i := range s.servers {
-		s.servers[i].running = none
 	}
 	var err error
 	if s.cloner, err = newCloner(&c); err != nil {
@@ -93,7 +66,7 @@ func Run(c Config) (Result, error) {
 		s.now = e.At
 		switch e.Kind() {
 		case served:
-			if s.servers[e.ID].life == e.Life {
+			if s.answered(e.ID) {
 				s.ends(e.ID)
 			}
 		case arrives:
@@ -115,8 +88,6 @@ func (s *sim) gap(i int) time.Duration {
 	mean := float64(s.c.Fan) * s.c.Mean / (s.c.Load * float64(s.c.Servers))
 	return seconds(mean * s.draws.For(3, uint64(i)).ExpFloat64())
 }
-
-func seconds(x float64) time.Duration { return time.Duration(x * float64(time.Second)) }
 
 // come handles the arrival of a fan-out, and sends its requests.
 func (s *sim) come() {
@@ -154,30 +125,12 @@ func (s *sim) place(r int32) []int32 {
 // send sends a copy of a request to a server.
 func (s *sim) send(r, to int32) {
 	q := &s.asked[r]
-	at := int32(len(s.copies))
-	s.copies = append(s.copies, copyOf{request: r, server: to, sent: s.now, begun: -1})
 	if len(q.copies) > 0 {
 		s.result.Copies++
 	}
-	q.copies = append(q.copies, at)
+	takes := s.c.Seconds(s.draws.For(1, uint64(r), uint64(len(q.copies))))
+	q.copies = append(q.copies, s.servers.send(attempt{request: r, server: to, takes: takes}))
 	q.live++
 	q.newest = s.now
-	s.watch.copySent(s, at)
-	if s.servers[to].running == none {
-		s.serve(to, at)
-	} else {
-		s.servers[to].waiting = append(s.servers[to].waiting, at)
-	}
-}
-
-// serve lets a server begin with a copy.
-func (s *sim) serve(id, at int32) {
-	v, c := &s.servers[id], &s.copies[at]
-	v.running = at
-	v.life++
-	s.idle--
-	c.begun = s.now
-	k := slices.Index(s.asked[c.request].copies, at)
-	took := s.c.Seconds(s.draws.For(1, uint64(c.request), uint64(k)))
-	s.queue.Push(s.now+seconds(took), served, id, v.life)
+	s.watch.copySent(s, q)
 }

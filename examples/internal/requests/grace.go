@@ -1,4 +1,4 @@
-package hedging
+package requests
 
 import (
 	"cmp"
@@ -41,7 +41,7 @@ const (
 
 // Run plays the queries. For each number of missing answers, the gaps of recent queries say how long the next answer
 // takes. An answer more is worth as much time as the query has taken so far.
-func (f Fan) Run() (c Complete, err error) {
+func (f Fan) Run() (c Complete) {
 	r := rand.New(rand.NewPCG(f.Seed, 1))
 	gaps := make([]recent.Times, f.Servers+1)
 	for i := range gaps {
@@ -64,10 +64,7 @@ func (f Fan) Run() (c Complete, err error) {
 			if q%fanRefit == 0 || curves[missing] == nil {
 				curves[missing] = gaps[missing].Curve(now, nil)
 			}
-			grace, err := hedge.NewGrace(curves[missing], at)
-			if err != nil {
-				return c, err
-			}
+			grace := must(hedge.NewGrace(curves[missing], at))
 			next := times[order[come]] - at
 			if math.IsInf(grace.Wait, 1) { // the next query uses this gap
 				curves[missing] = nil
@@ -106,5 +103,5 @@ func (f Fan) Run() (c Complete, err error) {
 		c.LeftOutSick = float64(leftSick) / float64(sick)
 	}
 	c.Took, c.All = took/last, all/last
-	return c, nil
+	return c
 }

@@ -1,4 +1,4 @@
-package hedging
+package requests
 
 import (
 	"fmt"
@@ -45,9 +45,41 @@ func Share(calls []Call, is func(c *Call) bool) float64 {
 
 func sent(c *Call) bool { return c.Sent > 0 }
 
-// table begins a table.
-func table(out io.Writer) *tabwriter.Writer {
+func writer(out io.Writer) *tabwriter.Writer {
 	return tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+}
+
+// table writes a table with a row for each name. Each figure of a row has the spread over the seeds.
+func table(
+	out io.Writer, head string, names []string, seeds int, first uint64, figures func(row int, seed uint64) []float64,
+) error {
+	t := writer(out)
+	fmt.Fprintln(t, head)
+	for i, name := range names {
+		var all []spread
+		for seed := range uint64(seeds) {
+			for k, x := range figures(i, first+seed) {
+				if seed == 0 {
+					all = append(all, nil)
+				}
+				all[k] = append(all[k], x)
+			}
+		}
+		fmt.Fprint(t, name, "\t")
+		for _, s := range all {
+			fmt.Fprint(t, s)
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}
+
+// must returns a value. It panics on an error, because the choices are fixed in this program.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // spread is the mean of some numbers, and the least and the largest.
@@ -64,32 +96,24 @@ func means(seeds int) string { return fmt.Sprintf("mean of %d seeds (least to la
 const learnt, all = 20_000, 220_000
 
 // Budgeted returns the percentile k in ms and the second requests in percent of a learned plan within a budget.
-func Budgeted(k, budget float64, seed uint64) (ms, copies float64, err error) {
-	h, err := hedge.New(hedge.Config{Percentile: k, Budget: budget})
-	if err != nil {
-		return 0, 0, err
-	}
-	calls := Run(Alone(all, seed), h)[learnt:]
-	return 1000 * Took(calls, k), 100 * Share(calls, sent), nil
+func Budgeted(k, budget float64, seed uint64) (ms, copies float64) {
+	calls := Hedge(Alone(all, seed), must(hedge.New(hedge.Config{Percentile: k, Budget: budget})))[learnt:]
+	return 1000 * Took(calls, k), 100 * Share(calls, sent)
 }
 
 // budget prints the percentile that is reached while it is learned, and its second requests.
 func budget(out io.Writer, seeds int, first uint64) error {
 	fmt.Fprintf(out, "Lognormal 5 +- 2 ms, 5 %% ten times slower; requests %d to %d; %s\n", learnt, all, means(seeds))
-	t := table(out)
-	fmt.Fprintln(t, "percentile\tbudget in %\tms\t\tsecond requests in %\t\t")
-	for _, of := range []struct{ k, budget float64 }{{0.99, 0.071}, {0.999, 0.0235}} {
-		var ms, copies spread
-		for seed := range uint64(seeds) {
-			m, c, err := Budgeted(of.k, of.budget, first+seed)
-			if err != nil {
-				return err
-			}
-			ms, copies = append(ms, m), append(copies, c)
-		}
-		fmt.Fprintf(t, "%v\t%.4g\t%v%v\n", of.k, 100*of.budget, ms, copies)
+	plans := []struct{ k, budget float64 }{{0.99, 0.071}, {0.999, 0.0235}}
+	var names []string
+	for _, of := range plans {
+		names = append(names, fmt.Sprintf("%v\t%.4g", of.k, 100*of.budget))
 	}
-	return t.Flush()
+	return table(out, "percentile\tbudget in %\tms\t\tsecond requests in %\t\t", names, seeds, first,
+		func(row int, seed uint64) []float64 {
+			ms, copies := Budgeted(plans[row].k, plans[row].budget, seed)
+			return []float64{ms, copies}
+		})
 }
 
 // Learned says how far a learned quantile is from the true one, at many moments, in percent of the true one.
@@ -100,11 +124,8 @@ type Learned struct {
 
 // Learn plays a law while up to 30 % of the requests get a second one, and compares the learned quantile p with the
 // true one. That is far more than a client sends: it is a test of the learning.
-func Learn(l Law, p float64, window, requests int, seed uint64) (e Learned, copies float64, err error) {
-	h, err := hedge.New(hedge.Config{Percentile: 0.9, Budget: 0.3, Wins: hedge.Off, Window: window, Keep: time.Hour})
-	if err != nil {
-		return e, 0, err
-	}
+func Learn(l Law, p float64, window, requests int, seed uint64) (e Learned, copies float64) {
+	h := must(hedge.New(hedge.Config{Percentile: 0.9, Budget: 0.3, Wins: hedge.Off, Window: window, Keep: time.Hour}))
 	var errors []float64
 	w := World{Requests: requests, Rate: 1000, Seed: seed, Watch: func(i int, at time.Duration) {
 		if i >= 2*window && i%1000 == 0 {
@@ -112,7 +133,7 @@ func Learn(l Law, p float64, window, requests int, seed uint64) (e Learned, copi
 		}
 	}}
 	w.Seconds = func(r *rand.Rand, _ float64, at time.Duration) float64 { return l.Draw(r, at) }
-	calls := Run(w, h)
+	calls := Hedge(w, h)
 	for _, x := range errors {
 		e.Worst = max(e.Worst, math.Abs(x))
 		if math.Abs(x) <= 5 {
@@ -120,21 +141,18 @@ func Learn(l Law, p float64, window, requests int, seed uint64) (e Learned, copi
 		}
 	}
 	e.Mean = stat.Mean(errors, nil)
-	return e, 100 * Share(calls, sent), nil
+	return e, 100 * Share(calls, sent)
 }
 
 // percentile prints how far learned quantiles are from the true ones.
 func percentile(out io.Writer, _ int, first uint64) error {
 	fmt.Fprintln(out, "Learned quantiles against true ones; 10^6 requests, a moment for 1000 of them; one seed")
-	t := table(out)
+	t := writer(out)
 	fmt.Fprintln(t, "law\twindow\tquantile\tmean error in %\tworst in %\tmoments within 5 %\tsecond requests in %\t")
 	for _, l := range Laws() {
 		for _, window := range []int{10_000, 50_000} {
 			for _, p := range []float64{0.5, 0.9, 0.95} {
-				e, copies, err := Learn(l, p, window, 1_000_000, first)
-				if err != nil {
-					return err
-				}
+				e, copies := Learn(l, p, window, 1_000_000, first)
 				fmt.Fprintf(t, "%s\t%d\t%v\t%+.2f\t%.1f\t%.1f\t%.1f\t\n", l.Name, window, p, e.Mean, e.Worst, e.Within, copies)
 			}
 		}
@@ -144,25 +162,17 @@ func percentile(out io.Writer, _ int, first uint64) error {
 	}
 	fmt.Fprintln(out, "A rule that sends after the quantile 0.9 of the winners' times means to send 10 %, and sends:")
 	for _, l := range Laws() {
-		copies, err := Winners(l, 0.9, 200_000, first)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(out, "%24s  %.1f %%\n", l.Name, copies)
+		fmt.Fprintf(out, "%24s  %.1f %%\n", l.Name, Winners(l, 0.9, 200_000, first))
 	}
 	return nil
 }
 
 // Winners returns the share of second requests, in percent, of a rule that sends them after the p-quantile of the
 // winners' times.
-func Winners(l Law, p float64, requests int, seed uint64) (copies float64, err error) {
-	rule, err := hedgerules.New(hedgerules.Quantile(p))
-	if err != nil {
-		return 0, err
-	}
+func Winners(l Law, p float64, requests int, seed uint64) float64 {
 	w := World{Requests: requests, Rate: 1000, Seed: seed}
 	w.Seconds = func(r *rand.Rand, _ float64, at time.Duration) float64 { return l.Draw(r, at) }
-	return 100 * Share(Run(w, rule)[requests/2:], sent), nil
+	return 100 * Share(Hedge(w, must(hedgerules.New(hedgerules.Quantile(p))))[requests/2:], sent)
 }
 
 // Cure is the effect of second requests on slow attempts, in percent.
@@ -194,67 +204,51 @@ var Careful = hedge.Config{Percentile: 0.999, Wins: 0.9}
 func mimir(out io.Writer, seeds int, first uint64) error {
 	fmt.Fprintln(out, "Reads, of which 5 % need 3 to 10 s by themselves; 1 % of attempts are ten times slower.")
 	fmt.Fprintf(out, "From the 200th of 100,000; %s\n", means(seeds))
-	t := table(out)
-	fmt.Fprintln(t, "rule\tneedless in %\t\tslow attempts cured in %\t\t")
-	for _, of := range []struct {
-		name string
-		tell bool
-		rule func() (hedge.Rule, error)
-	}{
-		{"Hedger, sizes told", true, func() (hedge.Rule, error) { return hedge.New(Careful) }},
-		{"Hedger, sizes untold", false, func() (hedge.Rule, error) { return hedge.New(Careful) }},
-		{"fixed 3 s", false, func() (hedge.Rule, error) { return hedgerules.New(hedgerules.Fixed(3 * time.Second)) }},
-		{"quantile 0.99", false, func() (hedge.Rule, error) { return hedgerules.New(hedgerules.Quantile(0.99)) }},
-		{"Finagle, 1 %", false, func() (hedge.Rule, error) { return hedgerules.New(hedgerules.Finagle(0.01)) }},
-	} {
-		var needless, cured spread
-		for seed := range uint64(seeds) {
-			rule, err := of.rule()
-			if err != nil {
-				return err
+	names := []string{"Hedger, sizes told", "Hedger, sizes untold", "fixed 3 s", "quantile 0.99", "Finagle, 1 %"}
+	return table(out, "rule\tneedless in %\t\tslow attempts cured in %\t\t", names, seeds, first,
+		func(row int, seed uint64) []float64 {
+			var rule hedge.Rule
+			switch row {
+			case 0, 1:
+				rule = must(hedge.New(Careful))
+			case 2:
+				rule = must(hedgerules.New(hedgerules.Fixed(3 * time.Second)))
+			case 3:
+				rule = must(hedgerules.New(hedgerules.Quantile(0.99)))
+			case 4:
+				rule = must(hedgerules.New(hedgerules.Finagle(0.01)))
 			}
-			c := Cured(Run(Mimir(100_000, of.tell, first+seed), rule)[200:])
-			needless, cured = append(needless, c.Needless), append(cured, c.Cured)
-		}
-		fmt.Fprintf(t, "%s\t%v%v\n", of.name, needless, cured)
-	}
-	return t.Flush()
+			c := Cured(Hedge(Mimir(100_000, row == 0, seed), rule)[200:])
+			return []float64{c.Needless, c.Cured}
+		})
 }
 
 // grace prints the answers that a learned grace leaves out, and the time of a query.
 func grace(out io.Writer, seeds int, first uint64) error {
 	fmt.Fprintf(out, "A query needs 45 of 50 answers and waits for the rest; 20,000 queries; %s\n", means(seeds))
-	t := table(out)
-	fmt.Fprintln(t, "world\thealthy answers left out in %\t\tmean time / last healthy answer\t\tif it waits for all\t\t")
 	fans := Fans(20_000, first)
-	for _, name := range slices.Sorted(maps.Keys(fans)) {
-		var left, took, all spread
-		for seed := range uint64(seeds) {
-			f := fans[name]
-			f.Seed = first + seed
-			c, err := f.Run()
-			if err != nil {
-				return err
-			}
-			left, took, all = append(left, 100*c.LeftOut), append(took, c.Took), append(all, c.All)
-		}
-		fmt.Fprintf(t, "%s\t%v%v%v\n", name, left, took, all)
-	}
-	return t.Flush()
+	names := slices.Sorted(maps.Keys(fans))
+	return table(out, "world\thealthy answers left out in %\t\tmean time / last healthy answer\t\tif it waits for all\t\t", names, seeds,
+		first, func(row int, seed uint64) []float64 {
+			f := fans[names[row]]
+			f.Seed = seed
+			c := f.Run()
+			return []float64{100 * c.LeftOut, c.Took, c.All}
+		})
 }
 
 // Storms are the rules that the storm compares, by name. A Hedger with the budget Off sends nothing.
 var Storms = []struct {
 	Name string
-	Rule func() (hedge.Rule, error)
+	Rule func() hedge.Rule
 }{
-	{"none", func() (hedge.Rule, error) { return hedge.New(hedge.Config{Budget: hedge.Off}) }},
-	{"Hedger", func() (hedge.Rule, error) { return hedge.New(hedge.Config{}) }},
-	{"fixed 60 ms", func() (hedge.Rule, error) { return hedgerules.New(hedgerules.Fixed(60 * time.Millisecond)) }},
-	{"quantile 0.95", func() (hedge.Rule, error) { return hedgerules.New(hedgerules.Quantile(0.95)) }},
-	{"Finagle, 5 %", func() (hedge.Rule, error) { return hedgerules.New(hedgerules.Finagle(0.05)) }},
-	{"Cassandra, 99p", func() (hedge.Rule, error) { return hedgerules.New(hedgerules.Cassandra(0.99)) }},
-	{"gRPC, 60 ms", func() (hedge.Rule, error) { return hedgerules.New(hedgerules.GRPC(60 * time.Millisecond)) }},
+	{"none", func() hedge.Rule { return must(hedge.New(hedge.Config{Budget: hedge.Off})) }},
+	{"Hedger", func() hedge.Rule { return must(hedge.New(hedge.Config{})) }},
+	{"fixed 60 ms", func() hedge.Rule { return must(hedgerules.New(hedgerules.Fixed(60 * time.Millisecond))) }},
+	{"quantile 0.95", func() hedge.Rule { return must(hedgerules.New(hedgerules.Quantile(0.95))) }},
+	{"Finagle, 5 %", func() hedge.Rule { return must(hedgerules.New(hedgerules.Finagle(0.05))) }},
+	{"Cassandra, 99p", func() hedge.Rule { return must(hedgerules.New(hedgerules.Cassandra(0.99))) }},
+	{"gRPC, 60 ms", func() hedge.Rule { return must(hedgerules.New(hedgerules.GRPC(60 * time.Millisecond))) }},
 }
 
 // Weather is the result of a rule in a storm.
@@ -303,25 +297,17 @@ func Weathered(calls []Call, alone float64) (w Weather) {
 func storm(out io.Writer, seeds int, first uint64) error {
 	fmt.Fprintln(out, "50 servers at load 0.45, three times slower from 30 s to 34 s; cancels are ignored")
 	fmt.Fprintln(out, means(seeds))
-	t := table(out)
-	fmt.Fprint(t, "rule\tp99 before in ms\t\tworst p99\t\tback after s\t\t")
-	fmt.Fprintln(t, "back to none's after s\t\tmost in 10 s, in %\t\t")
-	alone := make([]float64, seeds)
+	var names []string
 	for _, of := range Storms {
-		var before, worst, back, level, most spread
-		for seed := range seeds {
-			rule, err := of.Rule()
-			if err != nil {
-				return err
-			}
-			w := Weathered(Run(Storm(first+uint64(seed)), rule), alone[seed])
-			if alone[seed] == 0 { // the first rule sends nothing
+		names = append(names, of.Name)
+	}
+	alone := map[uint64]float64{} // by seed
+	return table(out, "rule\tp99 before in ms\t\tworst p99\t\tback after s\t\tback to none's after s\t\tmost in 10 s, in %\t\t", names, seeds,
+		first, func(row int, seed uint64) []float64 {
+			w := Weathered(Hedge(Storm(seed), Storms[row].Rule()), alone[seed])
+			if row == 0 { // this rule sends nothing
 				alone[seed] = w.Before
 			}
-			before, worst, most = append(before, w.Before), append(worst, w.Worst), append(most, w.Most)
-			back, level = append(back, w.Back), append(level, w.Alone)
-		}
-		fmt.Fprintf(t, "%s\t%v%v%v%v%v\n", of.Name, before, worst, back, level, most)
-	}
-	return t.Flush()
+			return []float64{w.Before, w.Worst, w.Back, w.Alone, w.Most}
+		})
 }

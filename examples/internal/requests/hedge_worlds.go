@@ -1,4 +1,4 @@
-package hedging
+package requests
 
 import (
 	"math"
