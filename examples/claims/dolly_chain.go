@@ -22,7 +22,7 @@ type gains struct{ delayed, contended, exclusive float64 }
 
 // assignments runs Bing's jobs as chains of phases that read all output of the phase before, with LATE and within
 // Dolly's budget. Clones wait for outputs of their own as long as waiting pays (delay assignment), not at all (CC),
-// or until they have them (CAC).
+// or until they have them (CAC, in which an output goes to exactly one clone of a task, §4.1).
 func assignments(seed uint64, phases int) gains {
 	base := bing.config(seed, chains, phases)
 	base.Record = false
@@ -35,6 +35,6 @@ func assignments(seed uint64, phases int) gains {
 	return gains{
 		delayed:   by(&cluster.Assignment{Every: 10 * time.Minute}),
 		contended: by(nil),
-		exclusive: by(&cluster.Assignment{Fixed: true, Window: assign.Forever}),
+		exclusive: by(&cluster.Assignment{Fixed: true, Window: assign.Forever, Exclusive: true}),
 	}
 }

@@ -15,6 +15,9 @@ type Assignment struct {
 	// learns it.
 	Window time.Duration
 	Fixed  bool
+	// Exclusive gives each output to one clone of a task: a clone reads an output that another clone has read only if no
+	// further output can come. So contention avoidance does [Dolly §4.1]. Otherwise a clone may read it after the other.
+	Exclusive bool
 	// Every is the time between two computations of the windows; 0 is an hour.
 	Every time.Duration
 }
@@ -26,6 +29,13 @@ type assigner struct {
 	refreshed time.Duration
 	inputs    []assign.Input
 	copies    [][]assign.Clone
+	taken     map[taken]int // number of clones that took an output, if it is exclusive
+}
+
+// taken is an output of an input, for the clones of a task.
+type taken struct {
+	task, input int32
+	copy        int
 }
 
 // reader has the inputs that a clone has still to read.
@@ -56,7 +66,7 @@ func newAssigner(s *sim) (*assigner, error) {
 	config := s.c.Assign.Table
 	config.Pairing = assign.Coordinated // look says who comes first
 	table, err := assign.NewWindowTable(config)
-	return &assigner{config: s.c.Assign, table: table}, err
+	return &assigner{config: s.c.Assign, table: table, taken: map[taken]int{}}, err
 }
 
 // open begins the reads of a phase that opens, and sets the window of its clones.
@@ -128,6 +138,9 @@ func (a *assigner) ask(s *sim, at int32) {
 	}
 	a.observe(s, at, r.left[d.Input], d)
 	r.current, r.copy, r.began, r.shared = r.left[d.Input], d.Clone, s.now, d.Action == assign.ReadShared
+	if a.config.Exclusive {
+		a.taken[taken{c.task, r.current, r.copy}]++
+	}
 	r.pace = 1
 	s.enter(at, reads, c.reading/float64(len(r.left)+r.read))
 	a.contend(s, c.task)
@@ -153,8 +166,8 @@ func (a *assigner) look(s *sim, at int32) []assign.Input {
 			a.copies = append(a.copies, nil)
 		}
 		list := a.copies[i][:0]
-		for _, k := range up.keptOf(u) {
-			list = append(list, assign.Clone{State: k.state})
+		for k, output := range up.keptOf(u) {
+			list = append(list, assign.Clone{State: output.state, Readers: a.taken[taken{c.task, u, k}]})
 		}
 		in, before := assign.Input{Waited: s.now - c.reader.ready}, false // the list has the latest first
 		for other := s.tasks[c.task].first; other != none; other = s.copies[other].sibling {
@@ -163,6 +176,7 @@ func (a *assigner) look(s *sim, at int32) []assign.Input {
 			case other == at:
 				before = true
 			case o == nil:
+			case o.current == u && a.config.Exclusive: // it has taken the output
 			case o.current == u:
 				list[o.copy].Readers++
 			case before && slices.Contains(o.left, u):

@@ -53,6 +53,23 @@ func TestClonesReadOutputsOfTheirOwn(t *testing.T) {
 	}
 }
 
+// The second copy of the map takes 20 s longer, and the first reduce computes for 50 s. The second reduce reads after the
+// first, from 20 s on, or has an output of its own from 30 s on.
+func TestExclusiveOutputsHaveOneReaderOfATask(t *testing.T) {
+	slower := func(first, second float64) func(*rand.Rand, int, int, int) float64 {
+		return func(*rand.Rand, int, int, int) float64 { // drawn as the copies are launched
+			defer func() { first = second }()
+			return first
+		}
+	}
+	for exclusive, want := range map[bool]float64{false: 35, true: 45} {
+		c := pair(assign.Forever)
+		c.Assign.Exclusive = exclusive
+		c.Jobs[0].Phases[0].Luck, c.Jobs[0].Phases[1].Luck = slower(1, 3), slower(10, 1)
+		assert.Equal(t, seconds(want), run(t, c).End, "exclusive %v", exclusive)
+	}
+}
+
 // small are jobs whose phases of four are cloned, and read all of each other; one copy in ten takes up to eight times
 // as long.
 func small(seed uint64) Config {
