@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/straggler-go/straggler/delay"
+	"github.com/straggler-go/straggler/estimate/knn"
 	"github.com/straggler-go/straggler/fairshare"
 	"github.com/straggler-go/straggler/laxity"
 	lof "github.com/straggler-go/straggler/laxity/outlier"
@@ -54,24 +56,34 @@ func missed(seed uint64, jobs int, way func(*cluster.Config)) float64 {
 	return late / float64(workloads*jobs)
 }
 
-// A worker slows down at an instant after the jobs are planned, for the rest of the run. The paper's workers on
-// PlanetLab do so (§5, "the increase of the required execution times on some Workers"). It does not say how many
-// workers and how much: both numbers are choices. LATE §5.2.2 has stragglers that take 2 to 4 times as long.
+// The figures of DynamicShare's text from which S2 takes what a job needs, and how many workers are overloaded.
 const (
-	slowingWorkers = 0.2
-	slowedSpeed    = 1.0 / 3
+	// aloneShare is the part of its shorter deadline that a job needs alone: in Fig. 6 most tasks of a YouTube job, with
+	// a deadline of 2 s, have a laxity of 1650 ms.
+	aloneShare = 1 - 1.65/2
+	// twitterReduces is the time of the reduces of a Twitter job in seconds (§5, Fig. 9).
+	twitterReduces = 1.9
+	// overloadedWorkers is the number of workers that slow down after the jobs are planned: in Fig. 6 five tasks have
+	// far smaller laxities. slowedSpeed is their speed then: LATE §5.2.2 has stragglers that take 2 to 4 times as long.
+	overloadedWorkers = 5
+	slowedSpeed       = 1.0 / 3
 )
 
 // deadlineJobs returns Twitter's jobs, with deadlines of 15 or 20 s, and YouTube's, with 2 or 4 s. 70 % of the jobs
-// have the shorter deadline. A worker that slows down does so within the four seconds in which the jobs arrive.
+// have the shorter deadline. Each of 59 workers has a part of the input of every job, and runs the map that reads it;
+// 23 workers run the reduces (§5). An overloaded worker slows down within the four seconds in which the jobs arrive.
 func deadlineJobs(seed uint64, n int) cluster.Config {
+	const maps, reduces = 59, 23
 	rng := rand.New(rand.NewPCG(seed, 5))
-	c := cluster.Config{Seed: seed, Machines: nodes(82, 1, 0, 1)}
+	c := cluster.Config{
+		Seed: seed, Machines: nodes(maps+reduces, 1, 0, 1), Delay: waiting(delay.Forever), Forecast: &knn.Config{},
+	}
+	sigma := math.Sqrt(math.Log1p(workerScatter * workerScatter))
 	for i := range c.Machines {
-		c.Machines[i].Speed = math.Max(0.3, 1+0.4*rng.NormFloat64())
-		if rng.Float64() < slowingWorkers {
-			c.Machines[i].Slow = []cluster.Spell{{At: inSeconds(4 * rng.Float64()), For: time.Hour, Factor: slowedSpeed}}
-		}
+		c.Machines[i].Speed = math.Exp(sigma * rng.NormFloat64())
+	}
+	for _, i := range rng.Perm(maps + reduces)[:overloadedWorkers] {
+		c.Machines[i].Slow = []cluster.Spell{{At: inSeconds(4 * rng.Float64()), For: time.Hour, Factor: slowedSpeed}}
 	}
 	var at float64
 	for i := range n {
@@ -83,20 +95,21 @@ func deadlineJobs(seed uint64, n int) cluster.Config {
 		if rng.Float64() >= 0.7 {
 			limit = loose
 		}
-		// A job's need is what package laxity projects from its longest tasks, at the usual speed.
-		draw := func(n int, mean float64) []cluster.Task {
+		// longest is the time of the longest of so many tasks, each on its worker: 1.7 and 1.6 times the mean.
+		draw := func(n int, longest, mean float64, first int) []cluster.Task {
 			tasks := make([]cluster.Task, n)
 			for i := range tasks {
-				tasks[i].Seconds = mean * math.Exp(0.1*rng.NormFloat64())
+				tasks[i] = cluster.Task{Seconds: longest / mean * math.Exp(0.1*rng.NormFloat64()), Replicas: []int32{int32(first + i)}}
 			}
 			return tasks
 		}
 		at += rng.ExpFloat64() * 4 / float64(n)
 		begin := time.Duration(at * float64(time.Second))
+		reduce := strict * twitterReduces / 15
 		c.Jobs = append(c.Jobs, cluster.Job{
 			At: begin, Deadline: begin + inSeconds(limit),
 			Phases: []cluster.Phase{
-				{Tasks: draw(59, 0.3*strict/2.2)}, {After: []int{0}, Tasks: draw(23, 0.3*strict/2)},
+				{Tasks: draw(maps, strict*aloneShare-reduce, 1.7, 0)}, {After: []int{0}, Tasks: draw(reduces, reduce, 1.6, maps)},
 			},
 		})
 	}
