@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
@@ -125,44 +126,31 @@ func choose(rows []row, o options) ([]row, error) {
 
 // runAll runs each row with each seed, on all cores. The result does not depend on the number of cores.
 func runAll(rows []row, o options, progress io.Writer) []outcome {
-	type job struct{ row, seed int }
-	var jobs []job
-	values := make([][][]float64, len(rows))
-	spent := make([]time.Duration, len(rows))
+	values, spent, runs := make([][][]float64, len(rows)), make([]time.Duration, len(rows)), 0
 	for i, r := range rows {
-		n := r.count(o.seeds)
-		values[i] = make([][]float64, n)
-		for s := range n {
-			jobs = append(jobs, job{i, s})
-		}
+		values[i] = make([][]float64, r.count(o.seeds))
+		runs += len(values[i])
 	}
-	bar := progressbar.NewOptions(len(jobs), progressbar.OptionSetWriter(progress), progressbar.OptionSetDescription("claims"),
+	bar := progressbar.NewOptions(runs, progressbar.OptionSetWriter(progress), progressbar.OptionSetDescription("claims"),
 		progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetVisibility(isTerminal(progress)))
-	var next, lock sync.Mutex
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for {
-				next.Lock()
-				if len(jobs) == 0 {
-					next.Unlock()
-					return
-				}
-				j := jobs[0]
-				jobs = jobs[1:]
-				next.Unlock()
+	var lock sync.Mutex
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, r := range rows {
+		for seed := range values[i] {
+			g.Go(func() error {
 				began := time.Now()
-				v := rows[j.row].run(o.seed + uint64(j.seed))
+				v := r.run(o.seed + uint64(seed))
 				lock.Lock()
-				values[j.row][j.seed] = v
-				spent[j.row] += time.Since(began)
-				_ = bar.Add(1)
-				lock.Unlock()
-			}
-		})
+				defer lock.Unlock()
+				values[i][seed] = v
+				spent[i] += time.Since(began)
+				return bar.Add(1)
+			})
+		}
 	}
-	workers.Wait()
+	_ = g.Wait() // an error of the progress bar
 	outcomes := make([]outcome, len(rows))
 	for i, r := range rows {
 		outcomes[i] = r.judge(values[i])

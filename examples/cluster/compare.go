@@ -6,10 +6,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"text/tabwriter"
 
 	"github.com/straggler-go/straggler/fairshare"
+	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/straggler-go/straggler/examples/internal/cluster"
@@ -75,41 +75,26 @@ func sets() []string {
 func compare(out io.Writer, o options) error {
 	list := sets()
 	results := make([][]summary, len(list))
-	type job struct{ set, seed int }
-	jobs := make(chan job)
-	var failed error
-	var once sync.Once
-	var workers sync.WaitGroup
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range list {
 		results[i] = make([]summary, o.seeds)
-	}
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for j := range jobs {
+		for seed := range o.seeds {
+			g.Go(func() error {
 				w := o.workload
-				w.seed += uint64(j.seed)
+				w.seed += uint64(seed)
 				c := w.config()
-				err := use(&c, list[j.set])
-				if err == nil {
-					var r cluster.Result
-					r, err = cluster.Run(c)
-					results[j.set][j.seed] = summarise(c, r)
+				if err := use(&c, list[i]); err != nil {
+					return err
 				}
-				if err != nil {
-					once.Do(func() { failed = err })
-				}
-			}
-		})
-	}
-	for i := range list {
-		for s := range o.seeds {
-			jobs <- job{i, s}
+				r, err := cluster.Run(c)
+				results[i][seed] = summarise(c, r)
+				return err
+			})
 		}
 	}
-	close(jobs)
-	workers.Wait()
-	if failed != nil {
-		return failed
+	if err := g.Wait(); err != nil {
+		return err
 	}
 	return table(out, list, results)
 }

@@ -5,10 +5,10 @@ import (
 	"io"
 	"math/rand/v2"
 	"runtime"
-	"sync"
 	"text/tabwriter"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/straggler-go/straggler/clone"
@@ -61,34 +61,24 @@ func requestsConfig(o options, load float64, seed int) requests.Config {
 func compareRequests(out io.Writer, o options) error {
 	type cell struct{ mean, p99, copies float64 }
 	cells := make([][]cell, len(askers)*len(loads))
-	var failed error
-	var once sync.Once
-	var workers sync.WaitGroup
-	jobs := make(chan [2]int)
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for j := range jobs {
-				c := requestsConfig(o, loads[j[0]%len(loads)], j[1])
-				askers[j[0]/len(loads)].use(&c)
-				r, err := requests.Run(c)
-				if err != nil {
-					once.Do(func() { failed = err })
-					continue
-				}
-				cells[j[0]][j[1]] = cell{1000 * r.Mean, 1000 * r.Quantile(0.99), float64(r.Copies) / float64(r.Requests)}
-			}
-		})
-	}
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range cells {
 		cells[i] = make([]cell, o.seeds)
 		for seed := range o.seeds {
-			jobs <- [2]int{i, seed}
+			g.Go(func() error {
+				c := requestsConfig(o, loads[i%len(loads)], seed)
+				askers[i/len(loads)].use(&c)
+				r, err := requests.Run(c)
+				if err == nil {
+					cells[i][seed] = cell{1000 * r.Mean, 1000 * r.Quantile(0.99), float64(r.Copies) / float64(r.Requests)}
+				}
+				return err
+			})
 		}
 	}
-	close(jobs)
-	workers.Wait()
-	if failed != nil {
-		return failed
+	if err := g.Wait(); err != nil {
+		return err
 	}
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, l := range loads {

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/straggler-go/straggler/restart/rules"
 
@@ -78,24 +76,17 @@ func (c *calibration) end(w io.Writer) {
 // tally replays the phases under a policy with all seeds, on all processors, and returns the comparison with the truth.
 func (c *calibration) tally(e compare.Entry, phases func(seed uint64) []*sim.Phase) (all calibrate.Tally, err error) {
 	tallies := make([]calibrate.Tally, c.seeds)
-	errs := make([]error, c.seeds)
-	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var wait sync.WaitGroup
-	for k := range c.seeds {
-		wait.Go(func() {
-			limit <- struct{}{}
-			defer func() { <-limit }()
-			watch, e := calibrate.NewWatch(e.Policy), e
-			e.Policy, e.Witness = watch, watch
-			_, errs[k] = replay(phases(uint64(k+1)), e, uint64(k+1))
-			tallies[k] = watch.Tally()
-		})
-	}
-	wait.Wait()
+	err = inParallel(c.seeds, func(k int) (err error) {
+		watch, e := calibrate.NewWatch(e.Policy), e
+		e.Policy, e.Witness = watch, watch
+		_, err = replay(phases(uint64(k+1)), e, uint64(k+1))
+		tallies[k] = watch.Tally()
+		return err
+	})
 	for _, t := range tallies {
 		all.Add(t)
 	}
-	return all, errors.Join(errs...)
+	return all, err
 }
 
 // verdict counts the rows with enough cases, and among them the rows with an error of at most five points.

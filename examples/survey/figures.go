@@ -1,16 +1,17 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"strings"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/straggler-go/straggler/restart"
 
 	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/sim"
-	"github.com/straggler-go/straggler/restart"
 )
 
 // comparison contains the figures of each policy on each log, under each model of progress.
@@ -82,18 +83,11 @@ func (c *comparison) write(w io.Writer) {
 // row replays a log under all policies with all seeds, on all processors, and returns the mean figures of each policy.
 func (o options) row(entries []compare.Entry, model sim.Progress, phases func(seed uint64) []*sim.Phase) ([]figures, error) {
 	row := make([]figures, len(entries))
-	errs := make([]error, o.seeds)
 	all := make([][]figures, o.seeds)
-	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var wait sync.WaitGroup
-	for k := range o.seeds {
-		wait.Go(func() {
-			limit <- struct{}{}
-			defer func() { <-limit }()
-			all[k], errs[k] = o.seed(entries, model, phases(uint64(k+1)), uint64(k+1))
-		})
-	}
-	wait.Wait()
+	err := inParallel(o.seeds, func(k int) (err error) {
+		all[k], err = o.seed(entries, model, phases(uint64(k+1)), uint64(k+1))
+		return err
+	})
 	n := float64(o.seeds)
 	for k := range o.seeds {
 		for i, f := range all[k] {
@@ -102,7 +96,17 @@ func (o options) row(entries []compare.Entry, model sim.Progress, phases func(se
 			r.slots += f.slots / n
 		}
 	}
-	return row, errors.Join(errs...)
+	return row, err
+}
+
+// inParallel calls f with the numbers from 0 to n-1, on all processors, and returns the first error.
+func inParallel(n int, f func(i int) error) error {
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		g.Go(func() error { return f(i) })
+	}
+	return g.Wait()
 }
 
 func (o options) seed(entries []compare.Entry, model sim.Progress, phases []*sim.Phase, seed uint64) ([]figures, error) {

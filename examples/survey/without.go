@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/straggler-go/straggler/examples/internal/worlds"
 )
@@ -20,35 +22,19 @@ import (
 const library = "github.com/straggler-go/straggler"
 
 // edit replaces a text of a file of the library, wherever the text stands.
-type edit struct{ file, old, new string }
+type edit struct{ File, Old, New string }
+
+//go:embed rules.json
+var rulesText []byte
 
 // rulesOfDefault lists rules of the default policy, each with the change of the source that turns it off. The library
 // itself has no switches. The survey compiles itself once more with the changed files (go build -overlay).
-var rulesOfDefault = map[string][]edit{
-	"pair": {{"restart/cost.go", "odds := float64(w.long * w.likeness(&p))", "odds := w.long"}},
-	"kill-one-of-several": {
-		{"restart/cost.go", "if len(t.Attempts) <= t.Clones {", "if true {"}},
-	"kill-old-for-copy":      {{"restart/rank.go", "i == r.oldest && r.furthest != r.oldest", "i == r.oldest && r.furthest < 0"}},
-	"evenness":               {{"restart/tracker/even.go", "most := ev.shown >=", "most := ev.shown < 0 && ev.shown >="}},
-	"stall-weight":           {{"restart/tracker/facts.go", "p.StallWeight = stallWeight", "p.StallWeight = 0 * stallWeight"}},
-	"loss-bound":             {{"restart/leastcost.go", "loses >= most {", "loses >= most && loses < 0 {"}},
-	"stuck":                  {{"restart/leastcost.go", "if w.stuck && d.Action", "if p.Tasks < 0 && d.Action"}},
-	"bound-of-fresh":         {{"restart/cost.go", "f = min(point(&t.Fresh, j, freshPoints), longest)", "f = point(&t.Fresh, j, freshPoints)"}},
-	"old-place":              {{"restart/cost.go", "w.moved = place(t.Fresh.Location) / place(w.oldest.Location)", "w.moved = 1"}},
-	"longest":                {{"restart/cost.go", "longest > 0 && whole > longest {", "longest < 0 && whole > longest {"}},
-	"restart-without-a-copy": {{"restart/leastcost.go", "return max(provenTrials, provenRatio*p.Trials.Lost)", "return provenTrials * provenRatio * 1e9"}},
-	"idle-silent-copy":       {{"restart/cost.go", "< float64(num.Half*w.age)/place(w.oldest.Location)", "< 0"}},
-	"old-before-first-end":   {{"restart/cost.go", "return t.Longest <= 0", "return t.Longest < 0"}},
-	"one-open-trial":         {{"restart/leastcost.go", "p.Trials.AtRisk > 0:", "p.Trials.AtRisk < 0:"}},
-	"slow-machine-win":       {{"restart/trials.go", "float64(slowPlace*place(task.Fresh.Location))", "math.Inf(1)*slowPlace"}},
-	"stands-still":           {{"restart/tracker/forecast.go", "> at/stillPart", "> at"}},
-	"stands-out":             {{"restart/tracker/forecast.go", "return total > bar &&", "return total < 0 &&"}},
-	"part-of-a-lost-trial":   {{"restart/cost.go", "return like / (1 + like)", "return max(1, like)"}},
-	"early-wins":             {{"restart/trials.go", "!x.SlowMachine && wins(task, i)", "!x.SlowMachine && wins(task, i) && i < 0"}},
-	"own-age":                {{"restart/tracker/facts.go", "x.facts.fresh.Set(&x.ages.curve, oldest.Seconds()/scale)", "x.facts.fresh.Set(&x.ages.curve, 0*oldest.Seconds())"}},
-	"suspects":               {{"restart/tracker/suspects.go", "return chance <= hardlyChance", "return chance < 0 && hardlyChance > 0"}},
-	"beaten-machine":         {{"restart/tracker/decide.go", "x.book.now < x.fleet.beatenUntil(machine) {", "x.book.now < noTime {"}},
-}
+var rulesOfDefault = sync.OnceValue(func() (rules map[string]edit) {
+	if err := json.Unmarshal(rulesText, &rules); err != nil {
+		panic(err)
+	}
+	return rules
+})
 
 // overlay writes the changed files of the rules to a directory, and a list of them for go build. It returns the list.
 func overlay(dir string, names []string) (string, error) {
@@ -58,27 +44,25 @@ func overlay(dir string, names []string) (string, error) {
 	}
 	changed := map[string]string{} // by path
 	for _, name := range names {
-		changes, ok := rulesOfDefault[name]
+		c, ok := rulesOfDefault()[name]
 		if !ok {
 			return "", fmt.Errorf("-without: there is no rule %q; there are %s", name,
-				strings.Join(slices.Sorted(maps.Keys(rulesOfDefault)), ", "))
+				strings.Join(slices.Sorted(maps.Keys(rulesOfDefault())), ", "))
 		}
-		for _, c := range changes {
-			path := filepath.Join(strings.TrimSpace(string(root)), filepath.FromSlash(c.file))
-			text, ok := changed[path]
-			if !ok {
-				data, err := os.ReadFile(path)
-				if err != nil {
-					return "", err
-				}
-				text = string(data)
+		path := filepath.Join(strings.TrimSpace(string(root)), filepath.FromSlash(c.File))
+		text, ok := changed[path]
+		if !ok {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return "", err
 			}
-			if !strings.Contains(text, c.old) {
-				return "", fmt.Errorf("-without: the rule %s is turned off at %q, which %s no longer has: change rulesOfDefault",
-					name, c.old, c.file)
-			}
-			changed[path] = strings.ReplaceAll(text, c.old, c.new)
+			text = string(data)
 		}
+		if !strings.Contains(text, c.Old) {
+			return "", fmt.Errorf("-without: the rule %s is turned off at %q, which %s no longer has: change rules.json",
+				name, c.Old, c.File)
+		}
+		changed[path] = strings.ReplaceAll(text, c.Old, c.New)
 	}
 	var list struct{ Replace map[string]string }
 	list.Replace = map[string]string{}
@@ -113,7 +97,7 @@ func surveyWithout(dir string, names []string, args ...string) (string, error) {
 func (o options) without(w io.Writer) error {
 	groups := strings.Split(o.leaves, ",")
 	if o.leaves == "all" {
-		groups = slices.Sorted(maps.Keys(rulesOfDefault))
+		groups = slices.Sorted(maps.Keys(rulesOfDefault()))
 	}
 	dir, err := os.MkdirTemp("", "survey")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // The source has the text that turns each rule off.
 func TestEachRuleHasItsText(t *testing.T) {
-	for name := range rulesOfDefault {
+	for name := range rulesOfDefault() {
 		_, err := overlay(t.TempDir(), []string{name})
 		require.NoError(t, err)
 	}
@@ -31,7 +31,7 @@ func compiles(t *testing.T) {
 // The source compiles without all rules together.
 func TestWithoutAllRules(t *testing.T) {
 	compiles(t)
-	names := slices.Sorted(maps.Keys(rulesOfDefault))
+	names := slices.Sorted(maps.Keys(rulesOfDefault()))
 	out, err := surveyWithout(t.TempDir(), names, "-worlds", "-cells", "^healthy/1w none", "-seeds", "1", "-policies", "default")
 	require.NoError(t, err)
 	assert.Contains(t, out, "\n| healthy/1w | none |")

@@ -1,14 +1,13 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
 	"math"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/straggler-go/straggler/examples/internal/published"
 	"github.com/straggler-go/straggler/examples/internal/worlds"
@@ -121,19 +120,9 @@ func only(cells []worlds.Cell, kind func(*worlds.Cell) bool) (found []worlds.Cel
 func silent(c *worlds.Cell) bool { return c.Model == worlds.None }
 
 // worldsLegend explains the two tables of worlds.
-const worldsLegend = `
-A figure is time/slot time, in percent of a run without action and with the same luck. In a stream it is the mean time of a
-phase/the time that one phase in a hundred exceeds/slot time.
-- ideal: a host that knows everything. good alone: the time of the machines that are never bad, without a policy.
-- harm: more than 0.5 % more time, or more than 1 % more slot time, than no action. most time, most slots: the worst cells.
-- excess: the sum of the points over 100, for time and for slot time.
-- regret: the mean over the cells of the points by which the best bargain is faster. The best bargain is the fastest of the
-  published policies in the table that use no more slot time; a cell without one counts 0.
-- costly: more than 120 % of the slot time of no action.
-- 95th percentile: the worst cell by the time that one seed in twenty exceeds, in percent of the same seed without action.
-- dominated: another policy, or no action, is at least 0.5 points faster and uses no more slot time. by most: the worst cell.
-- slower than the good: more than a point slower than the good machines alone. in waves: in worlds of more tasks than slots.
-`
+//
+//go:embed legend.txt
+var worldsLegend string
 
 // line writes a cell. The last column marks the faults of the default, or of the first player if the default does not
 // play.
@@ -258,20 +247,13 @@ func (o small) chosen() (cells []worlds.Cell, err error) {
 
 // play simulates the cells, on all processors.
 func play(of []worlds.Cell, players []worlds.Player, set worlds.Set, seeds int) ([]worlds.Cell, error) {
-	cells, errs := make([]worlds.Cell, len(of)), make([]error, len(of))
-	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var wait sync.WaitGroup
-	for i, c := range of {
-		wait.Go(func() {
-			limit <- struct{}{}
-			defer func() { <-limit }()
-			cells[i], errs[i] = worlds.Play(c.World, c.Model, players, set, seeds)
-			cells[i].List = c.List
-		})
-	}
-	wait.Wait()
-	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		return nil, fmt.Errorf("%v: %w", &of[i], errs[i])
-	}
-	return cells, nil
+	cells := make([]worlds.Cell, len(of))
+	err := inParallel(len(of), func(i int) (err error) {
+		if cells[i], err = worlds.Play(of[i].World, of[i].Model, players, set, seeds); err != nil {
+			return fmt.Errorf("%v: %w", &of[i], err)
+		}
+		cells[i].List = of[i].List
+		return nil
+	})
+	return cells, err
 }
