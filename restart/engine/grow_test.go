@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -208,9 +209,8 @@ func tenSlots(tb testing.TB, n int) *engine.Machines {
 	return m
 }
 
-// Jobs come all the time, and end in random order. The second half of the jobs needs no more memory than the
-// first, within a twentieth. If
-// STRAGGLER_LIVES is set, a million jobs come, ten thousand of which are open at once.
+// Jobs come all the time, and end in random order. The second half of the jobs needs no more memory than the first, within a
+// twentieth. If STRAGGLER_LIVES is set, a million jobs come, ten thousand of which are open at once.
 func TestAStreamOfJobsTakesTheMemoryOfItsOpenJobs(t *testing.T) {
 	all, open, machines := 20_000, 1000, 10
 	if os.Getenv("STRAGGLER_LIVES") != "" {
@@ -305,4 +305,23 @@ func TestTakenPartsOfAJournalAreTheJournal(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, string(text), string(again))
 	assert.Nil(t, newJobs(t, engine.Config{Recent: time.Minute, Interval: time.Second}, 3).phase.TakeJournal())
+}
+
+// A phase keeps nothing of the list that Poll and Push get. Otherwise a stream of jobs would hold its longest lists for ever.
+func TestAPhaseKeepsNoListOfTheHost(t *testing.T) {
+	phase, err := engine.New(engine.Config{Tasks: 2, Interval: time.Second, Machines: tenSlots(t, 1)})
+	require.NoError(t, err)
+	now := time.Unix(1e9, 0)
+	for name, call := range map[string]func(time.Time, []engine.Attempt) engine.Turn{"Poll": phase.Poll, "Push": phase.Push} {
+		list := make([]engine.Attempt, 100)
+		for i := range list {
+			list[i] = engine.Attempt{ID: fmt.Sprint(i), Task: i % 2, Machine: "n0", State: engine.Running, Begun: now}
+		}
+		kept := weak.Make(&list[0])
+		call(now.Add(time.Second), list)
+		list = nil
+		runtime.GC()
+		assert.Nil(t, kept.Value(), name)
+	}
+	runtime.KeepAlive(phase)
 }

@@ -142,6 +142,7 @@ func (p *Phase) applyAll(told []Attempt) {
 	for i := range events {
 		p.apply(&events[i])
 	}
+	clear(events) // else the events would keep the host's lists in memory
 	// One report of the list may lead to a Cancel of an attempt whose end is in another report.
 	p.scratch.actions = slices.DeleteFunc(p.scratch.actions, func(a Action) bool {
 		of := p.book.attempts[a.ID] // nil if its task was forgotten
