@@ -37,7 +37,8 @@ type heard struct{ seen, at time.Time }
 func (c *coordinator) silent(name string) time.Duration { return c.at.Sub(c.beats[name].at) }
 
 // judgeClients finds out which clients are lost, and which have come back. If most clients are silent at once, the fault
-// may lie between the clients and the database: then everybody's silence begins anew, once.
+// may lie between the clients and the database: then everybody's silence begins anew, once. A client that is silent for half
+// as long is quiet: it may be lost.
 func (c *coordinator) judgeClients(v *view) {
 	var fresh []string
 	known := 0
@@ -73,6 +74,16 @@ func (c *coordinator) judgeClients(v *view) {
 		c.p.options.Log.Log(context.Background(), level, "riverplugin: a client is lost",
 			"client", name, "silent", c.silent(name).Round(time.Millisecond), "jobs", len(v.clients[name].running))
 	}
+	c.quiet = nil
+	for name, cl := range v.clients {
+		if !cl.gone() && !c.lost[name] && c.silent(name) >= silence/2 {
+			c.quiet = append(c.quiet, name)
+		}
+	}
+	if len(c.quiet) > 1 && 2*len(c.quiet) > known {
+		c.quiet = nil // as above
+	}
+	slices.Sort(c.quiet)
 	for _, r := range v.rows {
 		if r.known && r.copied.Job == 0 && !c.p.options.Shadow && !v.clients[r.client].guardsKind(r.kind) {
 			r.isWatched = true

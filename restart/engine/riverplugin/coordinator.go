@@ -34,6 +34,7 @@ type state struct {
 	beats    map[string]heard // the beats of all clients
 	doubted  time.Time        // when most clients were silent at once
 	lost     map[string]bool  // clients that are lost
+	quiet    []string         // clients that may be lost
 	unsure   bool             // copies may exist that this coordinator does not know: see findCopies
 	left     []int64          // such copies, until the next turn
 	turns    int

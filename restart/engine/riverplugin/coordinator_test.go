@@ -435,3 +435,72 @@ func TestEachOrderHasItsTurn(t *testing.T) {
 	assert.Len(t, seen, 250)
 	assert.Len(t, some(all[:7], 5), 7)
 }
+
+// A client is silent for half the time after which it is lost. A job there gets a copy elsewhere, if its kind may have copies. When
+// the client is lost, the job is left to its copy as long as that runs at a client that lives. Otherwise it is rescued.
+func TestJobsOfAQuietClientGetCopies(t *testing.T) {
+	c, begun := sighted(t, new(strings.Builder)), time.Now()
+	running := func(v *view) {
+		v.rows[1], v.rows[2], v.rows[3] = runs(1, begun, "a"), runs(2, begun, "a"), runs(3, begun, "b")
+		v.rows[2].kind = "sized" // this kind has no copies
+	}
+	turn := func(d time.Duration, change func(v *view)) (todo orders) {
+		v := seen(begun.Add(d), begun)
+		v.clients["b"] = &client{seen: v.now, slots: 9, running: map[string]float64{}, guards: []string{AllKinds}}
+		running(v)
+		change(v)
+		c.notice(v, v.now)
+		c.judgeClients(v)
+		c.tell(v, &todo)
+		return todo
+	}
+	nothing := func(*view) {}
+	for d := time.Duration(0); d < silence/2; d += silence / 10 {
+		todo := turn(d, nothing)
+		assert.Empty(t, todo.copies, d)
+	}
+	todo := turn(silence/2, nothing)
+	require.Len(t, todo.copies, 1)
+	o := todo.copies[0]
+	assert.Equal(t, int64(1), o.r.id)
+	assert.Equal(t, []string{"a"}, o.avoid)
+	assert.Equal(t, "its client a may be lost: it has been silent for 2.5s", o.why)
+	task := c.kinds["work"].tasks[1]
+	copied := func(change func(r *row)) func(v *view) {
+		return func(v *view) {
+			r := runs(9, begun.Add(silence/2), "b")
+			r.copied = mark{Job: 1, Attempt: 1, Began: begun}
+			change(r)
+			v.rows[9], v.copies[v.rows[1].run()] = r, []*row{r}
+		}
+	}
+	task.urgent, task.copies["copy 9"] = true, 9
+	for d := silence / 2; d <= silence+silence/10; d += silence / 10 {
+		todo = turn(d, copied(func(*row) {}))
+		assert.Empty(t, todo.copies, "a second copy at %v", d)
+	}
+	require.True(t, c.lost["a"])
+	require.Len(t, todo.rescues, 1, "the job whose kind has no copies")
+	assert.Equal(t, int64(2), todo.rescues[0].r.id)
+	task.overdue = silence / 2
+	todo = turn(silence+silence/5, copied(func(*row) {}))
+	assert.Len(t, todo.rescues, 2, "the copy was not ready in twice the time after which the job counted as hung")
+	delete(c.kinds, "work")
+	todo = turn(silence+silence*3/10, copied(func(r *row) { r.state = "available" }))
+	assert.Len(t, todo.rescues, 2, "the copy waits")
+}
+
+// Both clients of two are silent: the fault may be between the clients and the database. No job gets a copy for that.
+func TestNoCopiesIfMostClientsAreQuiet(t *testing.T) {
+	c, begun := sighted(t, new(strings.Builder)), time.Now()
+	for d := time.Duration(0); d < silence; d += silence / 10 {
+		v := seen(begun.Add(d), begun)
+		v.clients["b"] = &client{seen: begun, slots: 9, running: map[string]float64{}, guards: []string{AllKinds}}
+		v.rows[1], v.rows[3] = runs(1, begun, "a"), runs(3, begun, "b")
+		var todo orders
+		c.notice(v, v.now)
+		c.judgeClients(v)
+		c.tell(v, &todo)
+		assert.Empty(t, todo.copies, d)
+	}
+}

@@ -41,7 +41,7 @@ type task struct {
 	// The rest is about this run.
 	client   string
 	overdue  time.Duration // the age at which the phase took it as hung; 0: not yet
-	urgent   bool          // it has got a copy since it hangs
+	urgent   bool          // it has got a copy since it hangs, or since its client may be lost
 	imagined bool          // the shadow mode would have copied or rescued it
 }
 
@@ -197,7 +197,7 @@ func (k *kind) running(c *coordinator, v *view, r *row, todo *orders) {
 	if r.progress == 0 {
 		a.AsOf = time.Time{}
 	}
-	if r.isLost {
+	if r.isLost && !k.left(v, t, r) {
 		a.State, t.over = engine.Lost, true
 		why := "the client " + r.client + " is lost"
 		if !c.lost[r.client] {
@@ -206,8 +206,25 @@ func (k *kind) running(c *coordinator, v *view, r *row, todo *orders) {
 		todo.rescues = append(todo.rescues, order{r: r, why: why})
 	} else if t.overdue > 0 && !r.hasReturned {
 		k.hung(c, v, t, r, may, todo)
+	} else if may && !t.urgent && len(t.copies) == 0 && slices.Contains(c.quiet, r.client) {
+		why := fmt.Sprintf("its client %s may be lost: it has been silent for %.3gs", r.client, c.silent(r.client).Seconds())
+		k.urge(c, t, order{r: r, k: k, avoid: c.quiet, why: why}, todo)
 	}
 	k.list = append(k.list, a)
+}
+
+// left reports whether a job whose client is lost is left to its copy: the copy runs at a client that lives. A rescue would end
+// the copy, and cost the job an attempt and a back-off.
+func (k *kind) left(v *view, t *task, r *row) bool {
+	if t.overdue > 0 && v.now.Sub(r.begun) >= 2*t.overdue {
+		return false
+	}
+	for _, id := range t.copies {
+		if of := v.rows[id]; of != nil && of.runs() && of.known && !of.isLost {
+			return true
+		}
+	}
+	return false
 }
 
 // hung orders what is done about a job that hangs. If it may have a copy, it gets one: a copy costs the job no attempt, no
@@ -217,16 +234,21 @@ func (k *kind) hung(c *coordinator, v *view, t *task, r *row, may bool, todo *or
 	switch {
 	case r.isWatched || c.silent(r.client) >= silence/2:
 	case may && !t.urgent && len(t.copies) == 0:
-		if c.p.options.Shadow {
-			t.urgent = true
-			k.imagine(c, t, k.hangs(v, r))
-			return
-		}
-		todo.copies = append(todo.copies, order{r: r, k: k, avoid: []string{r.client}, why: k.hangs(v, r)})
+		k.urge(c, t, order{r: r, k: k, avoid: []string{r.client}, why: k.hangs(v, r)}, todo)
 	case len(t.copies) > 0 && v.now.Sub(r.begun) < 2*t.overdue:
 	default:
 		todo.rescues = append(todo.rescues, order{r: r, why: k.hangs(v, r)})
 	}
+}
+
+// urge orders a copy that the phase has not asked for. A run gets one such copy.
+func (k *kind) urge(c *coordinator, t *task, o order, todo *orders) {
+	if c.p.options.Shadow {
+		t.urgent = true
+		k.imagine(c, t, o.why)
+		return
+	}
+	todo.copies = append(todo.copies, o)
 }
 
 // imagine notes a copy that the shadow mode does not make.
