@@ -1,10 +1,14 @@
 package engine
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/straggler-go/straggler/internal/pages"
+)
 
 // rows is the part of the book that a growing phase needs: each task that is not forgotten has a row in book.tasks.
 type rows struct {
-	of      map[int]int // the row of each task
+	of      pages.Index // the row of each task
 	indexes []int       // the index of the task in each row; -1 if the row is free
 	free    []int       // the free rows
 	next    int         // the index of the next task
@@ -14,9 +18,10 @@ type rows struct {
 
 // newRows returns the rows of the first tasks of a growing phase.
 func newRows(tasks int) *rows {
-	r := &rows{of: make(map[int]int, tasks), indexes: make([]int, tasks), next: tasks}
+	r := &rows{indexes: make([]int, tasks), next: tasks}
 	for i := range tasks {
-		r.of[i], r.indexes[i] = i, i
+		r.of.Set(i, i)
+		r.indexes[i] = i
 	}
 	return r
 }
@@ -27,7 +32,7 @@ func newTask() task { return task{} }
 // task returns the state of a task that the phase has.
 func (b *book) task(index int) *task {
 	if b.rows != nil {
-		index = b.rows.of[index]
+		index, _ = b.rows.of.Row(index)
 	}
 	return &b.tasks[index]
 }
@@ -37,7 +42,7 @@ func (b *book) has(index int) bool {
 	if b.rows == nil {
 		return index >= 0 && index < len(b.tasks)
 	}
-	_, is := b.rows.of[index]
+	_, is := b.rows.of.Row(index)
 	return is
 }
 
@@ -59,7 +64,7 @@ func (b *book) count() int {
 	if b.rows == nil {
 		return len(b.tasks)
 	}
-	return len(b.rows.of)
+	return b.rows.of.Len()
 }
 
 // all ranges over the tasks with their indexes, in the order of their rows.
@@ -93,7 +98,8 @@ func (p *Phase) Add(work float64) (task int) {
 	} else {
 		b.tasks, r.indexes = append(b.tasks, newTask()), append(r.indexes, 0)
 	}
-	r.of[task], r.indexes[row] = row, task
+	r.of.Set(task, row)
+	r.indexes[row] = task
 	r.next = task + 1
 	return task
 }
@@ -167,8 +173,8 @@ func (p *Phase) forget(task int) bool {
 
 // free makes the row of a task free.
 func (b *book) free(task int) {
-	row := b.rows.of[task]
-	delete(b.rows.of, task)
+	row, _ := b.rows.of.Row(task)
+	b.rows.of.Delete(task)
 	b.tasks[row], b.rows.indexes[row] = newTask(), -1
 	b.rows.free = append(b.rows.free, row)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/pages"
 	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/journal"
@@ -152,12 +153,12 @@ func (p *Phase) codeRows(c *snapshot.Codec) {
 	if !c.Reading() {
 		return
 	}
-	p.book.tasks, r.of = make([]task, len(r.indexes)), make(map[int]int, len(r.indexes))
+	p.book.tasks, r.of = make([]task, len(r.indexes)), pages.Index{}
 	for row, index := range r.indexes {
 		if index >= 0 {
 			known := p.tracker.Task(index)
 			c.Check(known.Waits || known.Finished || known.GivenUp || known.Launched > 0, "has a task that its tracker does not have")
-			r.of[index] = row
+			r.of.Set(index, row)
 		}
 	}
 	for _, row := range r.free {
@@ -170,7 +171,7 @@ func (p *Phase) codeRows(c *snapshot.Codec) {
 		}
 		p.book.task(index).leaving = true
 	}
-	c.Check(len(r.of)+len(r.free) == len(r.indexes), "has other tasks than rows")
+	c.Check(r.of.Len()+len(r.free) == len(r.indexes), "has other tasks than rows")
 }
 
 // codeTasks encodes or decodes the state of each task.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/internal/heap"
+	"github.com/straggler-go/straggler/internal/pages"
 )
 
 // A growing phase gets tasks, and forgets them. The index of a task is never used again, but its row in the list of
@@ -12,10 +13,10 @@ import (
 
 // rows is the part of the book that a growing phase needs.
 type rows struct {
-	of      map[int]int32 // the row of each task that is not forgotten
-	indexes []int         // the index of the task in each row
-	next    int           // the index of the next task
-	free    []int32       // the rows without a task; the row of a forgotten task is free when it has left the heap of waiting tasks
+	of      pages.Index // the row of each task that is not forgotten
+	indexes []int       // the index of the task in each row
+	next    int         // the index of the next task
+	free    []int32     // the rows without a task; the row of a forgotten task is free when it has left the heap of waiting tasks
 	// The histories without a task.
 	histories []int32
 	// The tasks that have ended lately, the first to end first.
@@ -35,9 +36,10 @@ type end struct {
 
 // newRows returns the rows of the first tasks of a growing phase.
 func newRows(tasks int) *rows {
-	r := &rows{of: make(map[int]int32, tasks), indexes: make([]int, tasks), next: tasks, endOf: make([]int, tasks)}
+	r := &rows{indexes: make([]int, tasks), next: tasks, endOf: make([]int, tasks)}
 	for i := range tasks {
-		r.of[i], r.indexes[i], r.endOf[i] = int32(i), i, none
+		r.of.Set(i, i)
+		r.indexes[i], r.endOf[i] = i, none
 	}
 	return r
 }
@@ -54,8 +56,8 @@ func (b *book) row(index int) int {
 	if b.rows == nil {
 		return index
 	}
-	if row, is := b.rows.of[index]; is {
-		return int(row)
+	if row, is := b.rows.of.Row(index); is {
+		return row
 	}
 	return none
 }
@@ -73,7 +75,7 @@ func (b *book) open() int {
 	if b.rows == nil {
 		return len(b.tasks) - b.finished
 	}
-	return len(b.rows.of) - b.finished
+	return b.rows.of.Len() - b.finished
 }
 
 // lately returns the number of tasks that have ended lately, and how many of them have finished. In a phase of a fixed
@@ -95,7 +97,8 @@ func (b *book) add(work float64, known bool) int {
 		b.tasks, r.indexes, r.endOf = append(b.tasks, taskState{}), append(r.indexes, 0), append(r.endOf, 0)
 	}
 	b.tasks[row] = newTask(work, known)
-	r.indexes[row], r.endOf[row], r.of[r.next] = r.next, none, row
+	r.indexes[row], r.endOf[row] = r.next, none
+	r.of.Set(r.next, int(row))
 	r.next++
 	b.enter(row)
 	return r.indexes[row]
@@ -120,7 +123,7 @@ func (b *book) forget(row int32) {
 		r.histories = append(r.histories, s.history)
 		s.history = none
 	}
-	delete(r.of, r.indexes[row])
+	r.of.Delete(r.indexes[row])
 	if s.flags = s.flags&queued | forgotten; s.flags&queued == 0 {
 		r.free = append(r.free, row)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
+	"github.com/straggler-go/straggler/internal/pages"
 	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
@@ -316,7 +317,7 @@ func (x *phase) completeGrowth(c *snapshot.Codec) {
 			}
 		}
 	}
-	r.of = make(map[int]int32, len(b.tasks))
+	r.of = pages.Index{}
 	ends, used := map[int]bool{}, make([]bool, len(b.histories))
 	for row, index := range r.indexes {
 		s := &b.tasks[row]
@@ -329,7 +330,7 @@ func (x *phase) completeGrowth(c *snapshot.Codec) {
 			s.flags = forgotten
 			continue
 		}
-		r.of[index] = int32(row)
+		r.of.Set(index, row)
 		if at := r.endOf[row]; s.flags&finished != 0 && at >= 0 {
 			e := r.ends.at(at)
 			c.Check(e.finished && !e.void && !ends[at], "has a task that has finished without an end")
@@ -339,7 +340,7 @@ func (x *phase) completeGrowth(c *snapshot.Codec) {
 	for _, row := range r.free {
 		c.Check(row != none && r.indexes[row] == none, "has a task in a free row")
 	}
-	c.Check(len(r.of)+len(r.free) == len(b.tasks), "has an index twice, or a free row twice")
+	c.Check(r.of.Len()+len(r.free) == len(b.tasks), "has an index twice, or a free row twice")
 	r.histories = nil
 	for i := range used {
 		if !used[i] {
