@@ -99,10 +99,8 @@ func (a *assigner) open(s *sim, id int32) {
 	case known:
 		p.window = choice.Window
 	}
-	if s.explained(p.job) {
-		s.tell(p.job, "phase %d: its clones wait up to %v for outputs of their own; learned: %v", id-s.jobs[p.job].phases[0],
-			p.window, known)
-	}
+	s.tell(p.job, "phase %d: its clones wait up to %v for outputs of their own; learned: %v", id-s.jobs[p.job].phases[0],
+		p.window, known)
 }
 
 // begin lets a clone read.

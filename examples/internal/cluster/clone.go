@@ -76,7 +76,7 @@ func (c *cloner) makeRoom(s *sim, victims []clone.Grant) {
 			for task.copies > 1 {
 				at := task.first // the attempt that started last
 				if p.watch != nil {
-					p.watch.kill(s, t-p.first, s.copies[at].attempt)
+					p.watch.tracker.Kill(s.clock(), int(t-p.first), int(s.copies[at].attempt))
 				}
 				s.result.Preempted++
 				s.kill(at, false)

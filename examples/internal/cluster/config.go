@@ -12,7 +12,6 @@ import (
 	"github.com/straggler-go/straggler/laxity/outlier"
 	"github.com/straggler-go/straggler/placement"
 	"github.com/straggler-go/straggler/restart"
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // Config describes a cluster, its jobs, and the policies. If a field has the type of a package and is nil or zero,
@@ -49,9 +48,8 @@ type Config struct {
 	ReportLoss float64
 	ReportLate time.Duration
 
-	// Restart is the policy against stragglers. Budget bounds the copies of all phases together.
+	// Restart is the policy against stragglers.
 	Restart restart.Policy
-	Budget  *tracker.BudgetConfig
 	// LearnMachines lets all phases share a record of the speed of each machine.
 	LearnMachines bool
 	// Delay is the policy by which jobs wait for a slot near their data.

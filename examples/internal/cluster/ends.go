@@ -13,7 +13,7 @@ func (s *sim) succeed(at int32) {
 	p := &s.phases[t.phase]
 	j := p.job
 	if p.watch != nil {
-		p.watch.finish(s, c.task-p.first, c.attempt)
+		p.watch.tracker.Finish(s.clock(), int(c.task-p.first), int(c.attempt))
 	}
 	if c.extra || t.would > s.now {
 		s.result.Won++

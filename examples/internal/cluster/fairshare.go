@@ -50,8 +50,6 @@ func poolTree(c *Config) (*fairshare.Tree, error) {
 	return fairshare.New(pools, c.Order.Policy)
 }
 
-func (o *fairOrder) arrive(int32) {}
-
 func (o *fairOrder) leave(job int32) {
 	for k := range o.index {
 		o.update(job, Kind(k), 0, 0)
@@ -168,11 +166,9 @@ func (w *watchman) turn(s *sim, kind Kind) {
 		at := w.places[v.Task]
 		c := s.copies[at]
 		p := &s.phases[c.phase]
-		if s.explained(p.job) {
-			s.tell(p.job, "task %d: attempt %d is preempted for another pool", c.task-p.first, c.attempt)
-		}
+		s.tell(p.job, "task %d: attempt %d is preempted for another pool", c.task-p.first, c.attempt)
 		if p.watch != nil && !c.kept {
-			p.watch.kill(s, c.task-p.first, c.attempt)
+			p.watch.tracker.Kill(s.clock(), int(c.task-p.first), int(c.attempt))
 		}
 		if !c.kept { // an attempt that is kept is already counted as lost
 			s.result.Preempted++

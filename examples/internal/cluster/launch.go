@@ -4,30 +4,17 @@ package cluster
 func (s *sim) launch(id, machine int32, level int8, extra bool) {
 	t := &s.tasks[id]
 	p := &s.phases[t.phase]
-	facts := s.factsOf(t.phase)
-	at := s.place()
+	at := s.occupy(copyOf{task: id, machine: machine, sibling: t.first, extra: extra, level: level})
 	c := &s.copies[at]
-	*c = copyOf{ // turn counts on, so that events for the earlier attempt in this place are ignored
-		task: id, phase: t.phase, machine: machine, life: c.life + 1, turn: c.turn + 1, kind: facts.Kind,
-		flow: none, begun: s.now, since: s.now,
-		sibling: t.first, next: s.machines[machine].first, previous: none, extra: extra, live: true, level: level,
-	}
-	if c.next != none {
-		s.copies[c.next].previous = at
-	}
-	s.machines[machine].first = at
 	t.first = at
 	t.copies++
 	if !extra {
 		t.owed--
 		p.waiting--
-		s.jobs[p.job].waiting[facts.Kind]--
+		s.jobs[p.job].waiting[c.kind]--
 	}
-	s.disks.owes(s, c)
-	s.price(at, facts)
-	s.count(at)
 	if p.watch != nil {
-		c.attempt = p.watch.start(s, id-p.first, machine)
+		c.attempt = int32(p.watch.tracker.Start(s.clock(), int(id-p.first), int(machine)))
 		s.queue.Push(s.now+p.interval, reports, at, c.life)
 	}
 	if s.explained(p.job) {
@@ -39,6 +26,26 @@ func (s *sim) launch(id, machine int32, level int8, extra bool) {
 		s.beginReading(at)
 	}
 	s.spread(machine)
+}
+
+// occupy puts an attempt on a slot of its machine, and returns its place in the list of attempts.
+func (s *sim) occupy(c copyOf) int32 {
+	at := s.place()
+	old, m := &s.copies[at], &s.machines[c.machine]
+	c.phase = s.tasks[c.task].phase
+	facts := s.factsOf(c.phase)
+	// turn counts on, so that events for the earlier attempt in this place are ignored.
+	c.life, c.turn, c.kind, c.live = old.life+1, old.turn+1, facts.Kind, true
+	c.begun, c.since, c.flow, c.next, c.previous = s.now, s.now, none, m.first, none
+	*old = c
+	if c.next != none {
+		s.copies[c.next].previous = at
+	}
+	m.first = at
+	s.disks.owes(s, old)
+	s.price(at, facts)
+	s.count(at)
+	return at
 }
 
 // price computes the reading time and the computing time of an attempt at speed 1, and the share of reading in its

@@ -61,8 +61,6 @@ func (s *sim) longest(p int32) time.Duration {
 	return time.Duration(most * float64(time.Second))
 }
 
-func (o *laxityOrder) arrive(int32) {}
-
 func (o *laxityOrder) leave(job int32) {
 	for k := range o.queue {
 		o.remove(job, Kind(k))

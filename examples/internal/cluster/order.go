@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"errors"
+
 	"github.com/straggler-go/straggler/fairshare"
 	"github.com/straggler-go/straggler/fairshare/gate"
 	"github.com/straggler-go/straggler/fairshare/preempt"
@@ -25,7 +27,6 @@ type Order struct {
 
 // order decides which job gets a free slot.
 type order interface {
-	arrive(job int32)
 	leave(job int32)
 	// update sets the number of slots that a job uses, and the number that it still wants.
 	update(job int32, kind Kind, running, wants int32)
@@ -41,53 +42,26 @@ type order interface {
 }
 
 // setAdapters creates the adapters that call the library.
-func (s *sim) setAdapters() (err error) {
-	if s.wait, err = newLocality(s.c); err != nil {
-		return err
-	}
-	if s.forecast, err = newForecast(s); err != nil {
-		return err
-	}
+func (s *sim) setAdapters() error {
+	var errs [13]error
+	s.wait, errs[0] = newLocality(s.c)
+	s.forecast, errs[1] = newForecast(s)
 	if s.c.Order.Laxity != nil {
-		s.order, err = newLaxityOrder(s)
+		s.order, errs[2] = newLaxityOrder(s)
 	} else {
-		s.order, err = newFairOrder(s)
+		s.order, errs[2] = newFairOrder(s)
 	}
-	if err != nil {
-		return err
-	}
-	if s.door, err = newDoor(s.c.Order.Gate); err != nil {
-		return err
-	}
-	if s.watchman, err = newWatchman(s); err != nil {
-		return err
-	}
-	if s.disks, err = newDisks(s); err != nil {
-		return err
-	}
-	if s.assigner, err = newAssigner(s); err != nil {
-		return err
-	}
-	if s.overload, err = newOverload(s); err != nil {
-		return err
-	}
-	if s.clones, err = newCloner(s); err != nil {
-		return err
-	}
-	if s.banned, err = newBanned(s); err != nil {
-		return err
-	}
-	if s.links, err = newLinks(s); err != nil {
-		return err
-	}
-	if s.learned, err = newMachineSpeeds(s); err != nil {
-		return err
-	}
-	if s.guard, err = newGuard(s); err != nil {
-		return err
-	}
-	s.shared, err = newSharedBudget(s)
-	return err
+	s.door, errs[3] = newDoor(s.c.Order.Gate)
+	s.watchman, errs[4] = newWatchman(s)
+	s.disks, errs[5] = newDisks(s)
+	s.assigner, errs[6] = newAssigner(s)
+	s.overload, errs[7] = newOverload(s)
+	s.clones, errs[8] = newCloner(s)
+	s.banned, errs[9] = newBanned(s)
+	s.links, errs[10] = newLinks(s)
+	s.learned, errs[11] = newMachineSpeeds(s)
+	s.guard, errs[12] = newGuard(s)
+	return errors.Join(errs[:]...)
 }
 
 // begin prepares the adapters for a phase that opens.

@@ -69,9 +69,7 @@ func (o *overload) look(s *sim, job int32) {
 		if v.Overloaded {
 			s.result.Overloaded++
 			o.named[job] = append(o.named[job], int32(machine))
-			if s.explained(job) {
-				s.tell(job, "machine %d: %v", machine, v)
-			}
+			s.tell(job, "machine %d: %v", machine, v)
 			o.unload(s, job, int32(machine))
 		}
 	}
@@ -95,9 +93,7 @@ func (o *overload) unload(s *sim, job, machine int32) {
 		if m.Move {
 			s.result.Offloaded++
 			p := &s.phases[s.tasks[ids[i]].phase]
-			if s.explained(job) {
-				s.tell(job, "task %d, which waits for machine %d: %v", ids[i]-p.first, machine, m)
-			}
+			s.tell(job, "task %d, which waits for machine %d: %v", ids[i]-p.first, machine, m)
 			s.unbind(ids[i])
 			s.want(job)
 		}

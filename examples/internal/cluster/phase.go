@@ -106,7 +106,7 @@ func (s *sim) arrange(id int32, facts *Phase) {
 func (s *sim) close(id int32) {
 	p := &s.phases[id]
 	if p.watch != nil {
-		p.watch.close(s)
+		p.watch.tracker.Close(s.clock())
 		p.watch = nil
 	}
 	p.queue, p.again, p.nearby, p.nearbyRack, p.from, p.placed = nil, nil, nil, nil, nil, nil

@@ -157,25 +157,11 @@ func (r *recomputer) slotFor(s *sim, id int32) int32 {
 func (r *recomputer) launch(s *sim, id, machine int32) {
 	t := &s.tasks[id]
 	p := &s.phases[t.phase]
-	at := s.place()
+	at := s.occupy(copyOf{task: id, machine: machine, sibling: none, worked: s.now, kept: true, ahead: true})
 	c := &s.copies[at]
-	*c = copyOf{
-		task: id, phase: t.phase, machine: machine, life: c.life + 1, turn: c.turn + 1, kind: s.kindOf(t.phase), flow: none,
-		begun: s.now, worked: s.now, since: s.now, sibling: none, next: s.machines[machine].first, previous: none,
-		live: true, kept: true, ahead: true,
-	}
-	if c.next != none {
-		s.copies[c.next].previous = at
-	}
-	s.machines[machine].first = at
-	s.disks.owes(s, c)
-	s.price(at, s.factsOf(t.phase))
-	s.count(at)
 	s.result.Ahead++
 	r.runs = append(r.runs, at)
-	if s.explained(p.job) {
-		s.tell(p.job, "task %d runs again on machine %d, before its output on machine %d is asked for", id-p.first, machine, t.machine)
-	}
+	s.tell(p.job, "task %d runs again on machine %d, before its output on machine %d is asked for", id-p.first, machine, t.machine)
 	s.enter(at, works, c.reading+c.working)
 	s.spread(machine)
 }
@@ -243,7 +229,7 @@ func (r *recomputer) takeOver(s *sim, id int32) bool {
 		t.copies++
 		s.result.AheadLate++
 		if p := &s.phases[c.phase]; p.watch != nil {
-			c.attempt = p.watch.start(s, id-p.first, c.machine)
+			c.attempt = int32(p.watch.tracker.Start(s.clock(), int(id-p.first), int(c.machine)))
 			s.queue.Push(s.now+p.interval, reports, at, c.life)
 		}
 		return true

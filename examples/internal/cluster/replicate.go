@@ -208,11 +208,9 @@ func (s *sim) miss(id int32) {
 		s.jobs[p.job].left++
 	}
 	if p.watch != nil {
-		p.watch.loseOutput(s, id-p.first)
+		p.watch.tracker.LoseOutput(s.clock(), int(id-p.first))
 	}
-	if s.explained(p.job) {
-		s.tell(p.job, "the output of task %d was lost with machine %d", id-p.first, machine)
-	}
+	s.tell(p.job, "the output of task %d was lost with machine %d", id-p.first, machine)
 	for _, o := range p.outputs {
 		s.inputLost(o, id)
 	}
@@ -280,7 +278,7 @@ func (s *sim) sendBack(id int32) bool {
 	for t.first != none {
 		c := s.copies[t.first]
 		if p.watch != nil {
-			p.watch.kill(s, id-p.first, c.attempt)
+			p.watch.tracker.Kill(s.clock(), int(id-p.first), int(c.attempt))
 		}
 		s.result.Wasted += s.now - c.begun
 		s.result.SentBack++

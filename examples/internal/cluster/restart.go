@@ -13,17 +13,6 @@ type watch struct {
 	slots   int // number of slots that the tracker knows
 }
 
-// sharedBudget bounds the copies of all phases together.
-type sharedBudget struct{ limiter tracker.Limiter }
-
-func newSharedBudget(s *sim) (*sharedBudget, error) {
-	if s.c.Budget == nil {
-		return &sharedBudget{}, nil
-	}
-	b, err := tracker.NewBudget(*s.c.Budget)
-	return &sharedBudget{b}, err
-}
-
 // watchPhase creates the watch of a phase, if there is a policy.
 func (s *sim) watchPhase(id int32, facts *Phase) {
 	if s.c.Restart == nil || s.c.Interval <= 0 {
@@ -37,7 +26,7 @@ func (s *sim) watchPhase(id int32, facts *Phase) {
 	}
 	t, err := tracker.New(tracker.Config{
 		Work: work, Slots: s.total[facts.Kind], Machines: len(s.machines), Interval: p.interval, Lag: s.c.Lag,
-		Policy: s.c.Restart, Limits: published.Limits(s.c.Restart), Record: s.learned.record, Budget: s.shared.limiter,
+		Policy: s.c.Restart, Limits: published.Limits(s.c.Restart), Record: s.learned.record,
 	})
 	if err != nil {
 		s.err = err
@@ -52,10 +41,6 @@ func workOf(t *Task) float64 {
 		return t.Work
 	}
 	return 1
-}
-
-func (w *watch) start(s *sim, task, machine int32) int32 {
-	return int32(w.tracker.Start(s.clock(), int(task), int(machine)))
 }
 
 // mayUse tells the tracker the number of slots that the phase has and could have, if the number has changed.
@@ -136,21 +121,6 @@ func (w *watch) takes(s *sim, id, machine int32) bool {
 	}
 	return false
 }
-
-// finish records that an attempt has ended its task. The tracker and the simulation then end all other attempts of
-// the task.
-func (w *watch) finish(s *sim, task, attempt int32) {
-	w.tracker.Finish(s.clock(), int(task), int(attempt))
-}
-
-func (w *watch) kill(s *sim, task, attempt int32) {
-	w.tracker.Kill(s.clock(), int(task), int(attempt))
-}
-
-func (w *watch) loseOutput(s *sim, task int32) { w.tracker.LoseOutput(s.clock(), int(task)) }
-
-// close returns the part of the shared budget and of the record of machines that an ended phase uses.
-func (w *watch) close(s *sim) { w.tracker.Close(s.clock()) }
 
 // wish marks a phase with a running task that should get a copy.
 func (s *sim) wish(id int32) {

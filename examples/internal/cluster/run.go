@@ -205,7 +205,6 @@ func (s *sim) come(id int32) {
 	j.come = true
 	s.result.Jobs[id].At = s.now
 	s.result.Jobs[id].Begin = -1
-	s.order.arrive(id)
 	s.tell(id, "submitted")
 	for p := j.phases[0]; p < j.phases[1]; p++ {
 		s.forecast.project(s, p)

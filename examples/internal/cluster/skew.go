@@ -101,10 +101,8 @@ func (s *sim) divide(id int32) {
 		values := float64(plan.Load[i])
 		p.facts.Tasks[i] = Task{Seconds: values * keys.Seconds, Bytes: values * keys.Bytes, Work: values}
 	}
-	if s.explained(p.job) {
-		s.tell(p.job, "phase %d: hash function %d of %d: %v; on machines %v", id-s.jobs[p.job].phases[0], row, rows,
-			plan, workers)
-	}
+	s.tell(p.job, "phase %d: hash function %d of %d: %v; on machines %v", id-s.jobs[p.job].phases[0], row, rows,
+		plan, workers)
 	if s.c.Skew != nil {
 		p.bound = workers
 	}

@@ -58,7 +58,6 @@ type sim struct {
 	overload *overload
 	assigner *assigner
 	disks    *disks
-	shared   *sharedBudget
 	guard    *guard
 	touched  []int32 // jobs whose wishes the order does not know yet
 	rounds   uint64
