@@ -1,10 +1,13 @@
 package main
 
 import (
+	"math/rand/v2"
 	"time"
 
 	"github.com/straggler-go/straggler/delay"
 	"github.com/straggler-go/straggler/fairshare"
+
+	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
 // fairRuns are the experiments of the rows of FAIR and delay scheduling [EECS-2009-55].
@@ -56,4 +59,166 @@ func check(err error) {
 	if err != nil {
 		panic(err)
 	}
+}
+
+func figure3(uint64) []float64 {
+	pools := []fairshare.Pool{{Min: 50, Demand: 46}, {Min: 10, Demand: 18}, {Min: 25, Demand: 28}, {Min: 15, Demand: 16}}
+	shares, err := fairshare.Shares(pools, 100)
+	check(err)
+	var v []float64
+	for _, s := range shares {
+		v = append(v, float64(s.Slots))
+	}
+	return v
+}
+
+func gainOfWaiting(uint64) []float64 {
+	gain := func(w, t, d time.Duration) float64 {
+		g, err := delay.Gain(w, t, d)
+		check(err)
+		return g.Seconds()
+	}
+	s := time.Second
+	return []float64{
+		gain(20*s, 10*s, 20*s) / gain(delay.Forever, 10*s, 20*s), gain(6*s, 3*s, 10*s), gain(6*s, 3*s, 3*s),
+	}
+}
+
+// readRates finds the classes of a scan job and of a compute job. Only the scan job waits.
+func readRates(uint64) []float64 {
+	wait := delay.Config{Waits: []time.Duration{10 * time.Second, 0}}
+	classes, err := delay.NewByReadRate(
+		delay.Class{MinRate: 5e6, Config: wait}, delay.Class{Config: delay.Config{Waits: []time.Duration{0, 0}}},
+	)
+	check(err)
+	scan, compute := 64e6/5, 64e6/25
+	waits := classes.For(scan).Config().Waits[0] - classes.For(compute).Config().Waits[0]
+	return []float64{scan / 1e6, compute / 1e6, waits.Seconds()}
+}
+
+// waiting returns delay scheduling with the waits T1, T2, ...
+func waiting(waits ...time.Duration) *delay.Policy {
+	p, err := delay.New(delay.Config{Waits: waits})
+	check(err)
+	return p
+}
+
+// locality returns the shares of tasks that ran near their blocks.
+type locality struct{ cluster.Result }
+
+func (l locality) local() float64 { return float64(l.Node) / float64(l.Node+l.InRack+l.Off) }
+func (l locality) rack() float64  { return float64(l.Node+l.InRack) / float64(l.Node+l.InRack+l.Off) }
+
+// nodes returns machines with map and reduce slots, divided over racks.
+func nodes(n, maps, reduces, racks int) []cluster.Machine {
+	list := make([]cluster.Machine, n)
+	for i := range list {
+		list[i] = cluster.Machine{Rack: i % racks, Slots: [2]int{maps, reduces}}
+	}
+	return list
+}
+
+// heartbeat is the time between two heartbeats of a node in Hadoop ("every few seconds", §2).
+const heartbeat = 3 * time.Second
+
+// remoteScan is the factor by which a scan takes longer away from its block. With a locality of 27 %, it halves the
+// throughput (§6.2.2): 0.27 + 0.73 x = 2.
+const remoteScan = 2.4
+
+// scans returns jobs that all read the same blocks, with three replicas each. A task takes 9 s at its block. The
+// times of tasks scatter, and the jobs arrive one after the other. The caller chooses Hadoop's rules at a heartbeat.
+func scans(seed uint64, n, slots, jobs, blocks int, apart time.Duration, wait *delay.Policy) cluster.Config {
+	rng := rand.New(rand.NewPCG(seed, 41))
+	tasks := make([]cluster.Task, blocks)
+	for i := range tasks {
+		tasks[i] = cluster.Task{Bytes: 9, Replicas: replicas(rng, n, 3)}
+	}
+	for i := range tasks {
+		tasks[i].Bytes *= 0.8 + 0.4*rng.Float64()
+	}
+	c := cluster.Config{
+		Seed: seed, Machines: nodes(n, slots, 0, 1), Disk: 1, Remote: 1 / remoteScan, Delay: wait, Heartbeat: heartbeat,
+	}
+	for range jobs {
+		own := make([]cluster.Task, blocks)
+		for k, i := range rng.Perm(blocks) {
+			own[k] = tasks[i]
+		}
+		at := time.Duration(len(c.Jobs)) * apart
+		c.Jobs = append(c.Jobs, cluster.Job{At: at, Phases: []cluster.Phase{{Tasks: own}}})
+	}
+	return c
+}
+
+// sticky runs scans with Hadoop's rules: one task in each heartbeat, and machines with equal load.
+func sticky(seed uint64, n, slots, jobs, blocks int, apart time.Duration, wait *delay.Policy) locality {
+	c := scans(seed, n, slots, jobs, blocks, apart, wait)
+	c.OneTask, c.EvenLoad = true, true
+	return locality{must(c)}
+}
+
+// stickySlots runs §6.2.2: 180 GB on 90 nodes, whose heartbeats bring a task for every free slot. The paper does not
+// say how many its modified scheduler assigns. This choice is calibrated to the locality at 50 jobs.
+func stickySlots(seed uint64) []float64 {
+	run := func(jobs int, wait *delay.Policy) locality {
+		return locality{must(scans(seed, 90, 4, jobs, 1440, time.Second, wait))}
+	}
+	wait := waiting(10 * time.Second)
+	five, fifty, waits := run(5, nil), run(50, nil), run(50, wait)
+	v := []float64{fifty.local(), five.local(), waits.local()}
+	for _, jobs := range []int{10, 20} {
+		v = append(v, ratio(run(jobs, nil).End, run(jobs, wait).End))
+	}
+	return append(v, ratio(fifty.End, waits.End), sticky(seed, 90, 4, 50, 1440, time.Second, nil).local())
+}
+
+// replicas draws a number of different machines.
+func replicas(rng *rand.Rand, n, copies int) []int32 {
+	var at []int32
+	for _, m := range rng.Perm(n)[:copies] {
+		at = append(at, int32(m))
+	}
+	return at
+}
+
+// smallJobs runs §6.2.1: scans of 3, 10 or 100 blocks of 128 MB on 100 nodes in four racks, with three replicas in
+// two racks. All nodes have the same number of blocks, because the blocks of each job are on permutations of the
+// nodes. Hadoop assigns one task in each heartbeat, and keeps the load of the nodes equal.
+func smallJobs(seed uint64, maps int, wait *delay.Policy) locality {
+	const n, racks, seconds = 100, 4, 15
+	rng := rand.New(rand.NewPCG(seed, 62))
+	c := cluster.Config{
+		Seed: seed, Machines: nodes(n, 6, 0, racks), Racks: make([]cluster.Rack, racks), OneTask: true, EvenLoad: true,
+		Disk: 1, Remote: 1 / 2.1, Delay: wait, Heartbeat: heartbeat,
+	}
+	for i := range max(3000/maps, 60) {
+		job := cluster.Job{Phases: []cluster.Phase{{}}}
+		at, near, far := rng.Perm(n), racks*(1+rng.IntN(n/racks-1)), 1+racks*rng.IntN(n/racks)
+		for k := range maps {
+			first := at[k%n]
+			second := (first + near) % n // a node in the same rack
+			third := (first + far) % n   // a node in another rack
+			job.Phases[0].Tasks = append(job.Phases[0].Tasks, cluster.Task{
+				Bytes: seconds * (0.8 + 0.4*rng.Float64()), Replicas: []int32{int32(first), int32(second), int32(third)},
+			})
+		}
+		if together := max(100/maps, 1); i >= together {
+			job.Follows = i - together + 1
+		}
+		c.Jobs = append(c.Jobs, job)
+	}
+	return locality{must(c)}
+}
+
+// twoJobs runs Figure 7: two jobs whose maps need the disks for 100 s, and whose reduces need the processors for 100
+// s.
+func twoJobs(seed uint64, discipline fairshare.Discipline) float64 {
+	c := cluster.Config{Seed: seed, Machines: nodes(10, 1, 1, 1)}
+	c.Order.Policy.Discipline = discipline
+	for range 2 {
+		c.Jobs = append(c.Jobs, cluster.Job{Phases: []cluster.Phase{
+			{Tasks: sameTasks(100, 10)}, {Kind: cluster.Reduce, After: []int{0}, Tasks: sameTasks(10, 100)},
+		}})
+	}
+	return must(c).End.Seconds()
 }

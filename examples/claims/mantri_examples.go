@@ -1,12 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/skew"
 
@@ -140,34 +142,86 @@ func grahamsBound(seed uint64) []float64 {
 }
 
 // weighted is a set of values with weights.
-type weighted []struct{ value, weight float64 }
+type weighted struct{ values, weights []float64 }
 
 func (w *weighted) add(value, weight float64) {
-	*w = append(*w, struct{ value, weight float64 }{value, weight})
+	w.values, w.weights = append(w.values, value), append(w.weights, weight)
 }
 
 // quantile returns the least value for which the values up to it have at least the share p of the weight.
 func (w weighted) quantile(p float64) float64 {
-	sorted := slices.Clone(w)
-	slices.SortFunc(sorted, func(a, b struct{ value, weight float64 }) int { return cmp.Compare(a.value, b.value) })
-	all := 0.0
-	for _, v := range sorted {
-		all += v.weight
-	}
-	sum := 0.0
-	for _, v := range sorted {
-		if sum += v.weight; sum >= p*all {
-			return v.value
-		}
-	}
-	return math.NaN()
+	values, weights := slices.Clone(w.values), slices.Clone(w.weights)
+	stat.SortWeighted(values, weights)
+	return stat.Quantile(p, stat.Empirical, values, weights)
 }
 
-func (w weighted) mean() float64 {
-	sum, all := 0.0, 0.0
-	for _, v := range w {
-		sum += v.value * v.weight
-		all += v.weight
+func (w weighted) mean() float64 { return stat.Mean(w.values, w.weights) }
+
+// twoSlots runs Figure 9's phase under a policy (nil: none) in steps of t. It returns the time of the phase and the
+// slot time of the outlier's attempts.
+func twoSlots(lengths [7]int, outlier int, policy restart.Policy) (end, cost int) {
+	type attempt struct{ task, start, end int }
+	var running []attempt
+	next, again, restarts, done := 0, false, 0, 0
+	for now := 0; ; now++ {
+		for i := 0; i < len(running); i++ { // attempts that end
+			if a := running[i]; a.end == now {
+				running = slices.DeleteFunc(running, func(b attempt) bool {
+					if b.task == a.task && b.task == outlier {
+						cost += now - b.start
+					}
+					return b.task == a.task
+				})
+				done, i = done+1, -1
+			}
+		}
+		if done == len(lengths) {
+			return now, cost
+		}
+		var copies []restart.Attempt
+		first := -1
+		for i, a := range running {
+			if a.task == outlier {
+				first = i
+				copies = append(copies, restart.Attempt{Elapsed: seconds(now - a.start), Remaining: seconds(a.end - now)})
+			}
+		}
+		duplicate := false
+		original := first >= 0 && running[first].end-running[first].start == lengths[outlier]
+		if policy != nil && original && len(copies) == 1 && now > running[first].start {
+			task := restart.Task{Attempts: copies, Restarts: restarts, Fresh: certain(1)}
+			waiting := len(lengths) - next
+			phase := restart.Phase{Tasks: len(lengths), Waiting: waiting, Slots: 2, FreeSlots: 2 - len(running)}
+			switch policy.Decide(task, phase).Action {
+			case restart.Restart:
+				cost += now - running[first].start
+				running = slices.Delete(running, first, first+1)
+				restarts, again = restarts+1, true
+			case restart.Copy:
+				duplicate = true
+			}
+		}
+		for len(running) < 2 { // attempts that begin
+			switch {
+			case again || duplicate:
+				running = append(running, attempt{outlier, now, now + 1})
+				again, duplicate = false, false
+			case next < len(lengths):
+				running = append(running, attempt{next, now, now + lengths[next]})
+				next++
+			default:
+				goto step
+			}
+		}
+	step:
 	}
-	return sum / all
+}
+
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+
+// certain returns the fresh time of an attempt that takes exactly this number of seconds.
+func certain(seconds float64) estimate.Fresh {
+	e := new(estimate.Empirical)
+	e.Insert(seconds)
+	return estimate.Fresh{UnitTime: e, Work: 1}
 }
