@@ -27,7 +27,7 @@ func (st *stage) run(ctx context.Context, s scenario, rule string, seed uint64) 
 		schema = plain
 	}
 	// Nothing of an earlier batch is known: neither run times nor slow workers.
-	clear := "TRUNCATE demo_result, " + schema + ".river_job"
+	clear := "TRUNCATE demo_result, demo_copy, " + schema + ".river_job"
 	if schema == plugin {
 		clear += `, plugin.straggler_end, plugin.straggler_kind; ` + depose
 	}

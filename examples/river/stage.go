@@ -45,7 +45,8 @@ func start(ctx context.Context) (st *stage, err error) {
 			return st, err
 		}
 	}
-	_, err = st.pool.Exec(ctx, `CREATE TABLE demo_result (task integer PRIMARY KEY, took double precision)`)
+	_, err = st.pool.Exec(ctx, `CREATE TABLE demo_result (task integer PRIMARY KEY, took double precision);
+		CREATE TABLE demo_copy (task integer PRIMARY KEY, copies integer)`)
 	for i := 0; i < workers && err == nil; i++ {
 		err = st.work(i)
 	}

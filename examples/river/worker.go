@@ -79,6 +79,9 @@ func told(args []byte) float64 {
 	return j.work()
 }
 
+// firstCopy is the number of a task's first copy, for its fate.
+const firstCopy = 100
+
 // worker runs the jobs of a scenario.
 type worker struct {
 	river.WorkerDefaults[job]
@@ -88,8 +91,14 @@ type worker struct {
 
 func (w *worker) Work(ctx context.Context, rj *river.Job[job]) error {
 	j, s, number := rj.Args, rj.Args.scenario(), rj.Attempt-1
-	if j.Copy || strings.Contains(string(rj.Metadata), "straggler") {
-		number += 100
+	if j.Copy {
+		number += firstCopy
+	} else if strings.Contains(string(rj.Metadata), "straggler") { // each copy has a fate of its own, as each try of a job has
+		if err := w.pool.QueryRow(ctx, `INSERT INTO demo_copy VALUES ($1, 0)
+			ON CONFLICT (task) DO UPDATE SET copies = demo_copy.copies + 1 RETURNING copies`, j.Task).Scan(&number); err != nil {
+			return err
+		}
+		number += firstCopy
 	}
 	began := time.Now()
 	if began.Sub(j.Began) < s.outage {
