@@ -167,6 +167,9 @@ func (p *Plugin) Work(ctx context.Context, job *rivertype.JobRow, handle func(co
 	job.State = guarded
 	defer func() {
 		job.State = state
+		if !a.isCopy() && (!returned || failed(err)) {
+			p.awaitCopy(ctx, a, job.Kind)
+		}
 		if e, mine := p.end(ctx, a, job.Kind, own, returned && err == nil, closed); !mine {
 			if !returned {
 				recover()
@@ -282,6 +285,35 @@ func (p *Plugin) end(ctx context.Context, a *attempt, kind string, own *apart, o
 		p.hold(ctx, a)
 	}
 	return silent(closed), false
+}
+
+// failed reports whether an attempt has failed, and has not said how its job shall go on.
+func failed(err error) bool {
+	var cancelled *river.JobCancelError
+	var snoozed *river.JobSnoozeError
+	return err != nil && !errors.As(err, &cancelled) && !errors.As(err, &snoozed)
+}
+
+// awaitCopy waits, with the slot, as long as a copy of a job runs whose own attempt has failed: the copy may succeed, and a
+// failure costs the job a back-off. It does not wait if the client stops, or if the job is over or cancelled. That the attempt is
+// out of time is a failure like another.
+func (p *Plugin) awaitCopy(ctx context.Context, a *attempt, kind string) {
+	if k, _ := p.options.of(kind); !k.Copies {
+		return
+	}
+	for !errors.Is(ctx.Err(), context.Canceled) {
+		var runs bool
+		try, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		err := p.pool.QueryRow(try, p.in(`SELECT EXISTS (
+			SELECT FROM SCHEMA.river_job
+			WHERE state = 'running' AND metadata @> jsonb_build_object('straggler', jsonb_build_object('job', $1::bigint, 'attempt', $2::int))
+		) AND NOT EXISTS (SELECT FROM SCHEMA.straggler_end WHERE job = $1 AND attempt = $2 AND began = $3)`),
+			a.of.id, a.of.attempt, time.UnixMicro(a.of.begun)).Scan(&runs)
+		if cancel(); err != nil || !runs {
+			return
+		}
+		time.Sleep(p.options.Interval)
+	}
 }
 
 // persist calls f until it returns no error, however long the database is away: until then nobody knows whether the attempt

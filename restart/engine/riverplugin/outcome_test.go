@@ -240,6 +240,62 @@ func (s *stage) pair(n *node, original, copied end, first, outside string) {
 	assert.Equal(t, effects, rows(t, s.pool, "effect WHERE job = $1", name), name)
 }
 
+// In a kind with copies, an attempt that fails leaves its job to a copy that runs. If the copy fails as well, the job ends as the
+// attempt has ended. An attempt that snoozes or cancels its job does not wait.
+func TestAFailureWaitsForTheCopy(t *testing.T) {
+	long(t)
+	for outside, middleware := range map[string]rivertype.WorkerMiddleware{"alone": nil, "wrapped": &wrapper{}, "swallowed": &swallower{}} {
+		t.Run(outside, func(t *testing.T) {
+			s := newStage(t)
+			_, err := s.pool.Exec(t.Context(), "CREATE TABLE effect (job text, role text)")
+			require.NoError(t, err)
+			c := setup{slots: 200, options: riverplugin.Options{Kinds: map[string]riverplugin.Kind{"work": {Copies: true}}, Log: quiet}}
+			if middleware != nil {
+				c.middleware = []rivertype.WorkerMiddleware{middleware}
+			}
+			a := start(t, s.pool, "a", c, s.handle)
+			start(t, s.pool, "b", c, s.handle)
+			var group sync.WaitGroup
+			for _, original := range []end{fails, panics, snoozes, cancels} {
+				for _, copied := range []end{ok, completes, fails, panics} {
+					group.Go(func() {
+						name := fmt.Sprint(original, "-", copied)
+						id := insert(t, a, work{Name: name}, &river.InsertOpts{MaxAttempts: 1})
+						s.begun(name + " try1")
+						for made := int64(0); made == 0; time.Sleep(10 * time.Millisecond) {
+							if made, err = a.plugin.Copy(t.Context(), id); !assert.NoError(t, err, name) {
+								return
+							}
+						}
+						s.begun(name + " copy")
+						s.end(name+" try1", original)
+						want, wins := original.state(), "try1"
+						if original == fails || original == panics {
+							time.Sleep(time.Second)
+							assert.Equal(t, "running", s.row(id).State, name)
+							if copied == ok || copied == completes {
+								want, wins = "completed", "copy"
+							}
+						} else {
+							s.settled(id)
+						}
+						if outside == "swallowed" && original != panics {
+							want = "completed" // as with plain River: it sees no error
+						}
+						s.end(name+" copy", copied)
+						got := s.settled(id)
+						assert.Equal(t, want, got.State, name)
+						assert.Equal(t, wins, got.Output, name)
+						time.Sleep(2 * time.Second)
+						assert.Equal(t, got, s.row(id), "%s: changed afterwards", name)
+					})
+				}
+			}
+			group.Wait()
+		})
+	}
+}
+
 // Plain River makes of each way to end what the table above expects of the plugin.
 func TestPlainRiver(t *testing.T) {
 	s := newStage(t)
