@@ -35,7 +35,6 @@ type fanout struct {
 
 type request struct {
 	fanout   int32
-	sent     time.Duration
 	replicas []int32       // servers with its data
 	copies   []int32       // the copies that were sent, in this order
 	live     int           // number of copies that are not over
@@ -97,7 +96,7 @@ func (s *sim) come() {
 	for range s.c.Fan {
 		r := int32(len(s.asked))
 		s.asked = append(s.asked, request{
-			fanout: id, sent: s.now, replicas: s.place(r), clones: min(copies, s.c.Replicas),
+			fanout: id, replicas: s.place(r), clones: min(copies, s.c.Replicas),
 		})
 		s.result.Requests++
 		s.watch.sent(s, r)

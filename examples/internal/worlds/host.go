@@ -27,13 +27,12 @@ type Game struct {
 }
 
 // Outcome is the result of a simulation, in seconds. Time is the time until the last task has ended, and Slots the
-// slot time. Extra is the number of attempts beyond the first of each task. In a stream, Time is the mean time of
+// slot time. In a stream, Time is the mean time of
 // a phase from its arrival to its last end, and Late the time that one of a hundred phases reaches; otherwise Late is
 // 0. First is the number of intervals until the first copy starts; 0 if none starts.
 type Outcome struct {
 	Time, Late, Slots float64
 	First             float64
-	Extra             int
 }
 
 // Run simulates a world to its end.
@@ -56,7 +55,7 @@ func (w *World) Run(g Game) (o Outcome, err error) {
 	if err := h.play(); err != nil {
 		return o, err
 	}
-	o = Outcome{Time: h.now, Slots: h.used, First: h.first / w.interval(), Extra: h.extra}
+	o = Outcome{Time: h.now, Slots: h.used, First: h.first / w.interval()}
 	if w.Load > 0 {
 		o.Time, o.Late = h.responses()
 	}
@@ -74,7 +73,6 @@ type host struct {
 	stops         []float64 // the instants at which a machine changes
 	now, used     float64
 	first         float64 // when the first copy started; 0 if none did
-	extra         int
 
 	jobs []*job    // running phases, in the order of their arrivals
 	look float64   // when the host next polls all running attempts

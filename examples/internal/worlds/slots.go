@@ -101,9 +101,6 @@ func (h *host) start(s *slot, j *job, a tracker.Answer) {
 	} else {
 		attempt = j.tracker.Start(h.time(), a.Task, s.machine)
 	}
-	if attempt > 0 {
-		h.extra++
-	}
 	*s = slot{
 		machine: s.machine, runs: true, job: j, task: a.Task, attempt: attempt, begun: h.Lag == 0, begins: h.now + h.Lag,
 		since: h.now, reports: h.now + h.interval(), found: t.saved, fate: h.fate(h.luck, h.Model, j.number, a.Task, attempt),
