@@ -6,15 +6,16 @@
 //	go run ./examples/survey -worlds [-seeds 30] [-cells expression] [-policies ...] [-set proof] [-noise 2]
 //	go run ./examples/survey -worlds -csv new.csv && go run ./examples/survey -compare old.csv new.csv
 //	go run ./examples/survey -without all [-worlds] [flags] [log ...]
-//	go run ./examples/survey -worlds -svg worlds.svg [-from docs/worlds.md]
+//	go run ./examples/survey -worlds -table worlds.csv -svg worlds.svg
+//	go run ./examples/survey -worlds -svg worlds.svg -from docs/worlds.csv
 //
 // Each line above is one survey:
 //
 //   - Without a further flag, survey replays the logs and prints the change of time and of slot time under each policy.
 //   - With -calibration, survey compares the predicted remaining times and the predicted gains of copies with the truth.
 //   - With -worlds, survey simulates small worlds under the default and other policies, and counts the worlds in which a
-//     policy does harm; see docs/worlds.md. With -svg, survey also draws the worlds; with -from, it draws the table of
-//     a page in place of playing the worlds.
+//     policy does harm; see docs/worlds.md. With -svg, survey also draws the worlds; with -from, it draws a table
+//     of -table in place of playing the worlds.
 //   - With -compare, survey compares two files that -worlds -csv has written, for example of two commits. It counts both,
 //     and names each cell in which the default has become slower by over a point.
 //   - With -without, survey compares the default with the default without one of its rules, in worlds or on logs.
@@ -83,6 +84,7 @@ func run(args []string, w io.Writer) error {
 	flags.StringVar(&o.small.list, "list", "first", "with -worlds, the lists of worlds, separated by commas:\n"+aboutLists())
 	flags.StringVar(&o.small.csv, "csv", "",
 		"with -worlds, also write the figures to this `file`, one line for each cell and policy")
+	flags.StringVar(&o.small.table, "table", "", "with -worlds, also write the table of cells to this `file`, as CSV")
 	flags.BoolVar(&o.compares, "compare", false, "instead of replaying logs, compare two files of -worlds -csv: the earlier "+
 		"and the later. A policy that only the earlier file has is taken from there")
 	flags.Float64Var(&o.small.noise, "noise", 1, "with -worlds, multiply the noise of the model noisy by this factor: 1 is a "+
@@ -94,7 +96,7 @@ func run(args []string, w io.Writer) error {
 		"instead of comparing policies, compare predictions with the truth, under the policies "+
 			"that predict remaining times")
 	flags.StringVar(&o.svg, "svg", "", "with -worlds, draw the table to this `file`")
-	flags.StringVar(&o.from, "from", "", "with -svg, draw the table of this `page`, and play no worlds")
+	flags.StringVar(&o.from, "from", "", "with -svg, draw the table of this `file`, which -table wrote, and play no worlds")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -104,8 +106,8 @@ func run(args []string, w io.Writer) error {
 		}
 		return compareFiles(w, flags.Arg(0), flags.Arg(1))
 	}
-	if o.small.csv != "" && !o.worlds {
-		return errors.New("-csv needs -worlds")
+	if (o.small.csv != "" || o.small.table != "") && !o.worlds {
+		return errors.New("-csv and -table need -worlds")
 	}
 	if o.svg != "" && !o.worlds || o.from != "" && o.svg == "" {
 		return errors.New("-svg needs -worlds, and -from needs -svg")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"maps"
@@ -22,26 +21,25 @@ const (
 	playerGap  = 8
 )
 
-// picture plays the worlds and writes their tables, or reads the tables of a page, and draws the first one if there is
-// a file for the picture.
+// picture plays the worlds and writes their tables, or reads a table of -table, and draws it if there is a file for the
+// picture.
 func (o options) picture(w io.Writer) error {
-	var text bytes.Buffer
-	if o.from == "" {
-		if err := o.small.write(io.MultiWriter(w, &text)); err != nil || o.svg == "" {
-			return err
-		}
-	} else {
-		page, err := os.ReadFile(o.from)
-		if err != nil {
-			return err
-		}
-		text.Write(page)
+	table, err := o.table(w)
+	if err != nil || o.svg == "" {
+		return err
 	}
-	drawn, err := draw(text.String())
+	drawn, err := draw(table)
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(o.svg, drawn, 0o644)
+}
+
+func (o options) table(w io.Writer) ([][]string, error) {
+	if o.from == "" {
+		return o.small.write(w)
+	}
+	return readCSV(o.from)
 }
 
 // shades are the colours of times. Each has the times from the limit before it up to its own limit, in percent of a run
@@ -64,12 +62,12 @@ func shade(time float64) string {
 
 // draw draws the table of worlds: a row for each world, and for each player a column for each model of progress. The
 // colour is the time. Marks on the first player are the faults that the last column of the table names.
-func draw(page string) ([]byte, error) {
-	columns, rows := svg.Table(page, "world", "progress", "ideal", "good alone")
-	if len(rows) == 0 {
-		return nil, fmt.Errorf("there is no table of worlds to draw: want the output of -worlds, or docs/worlds.md")
-	}
+func draw(table [][]string) ([]byte, error) {
 	const before = 4 // columns before the first player
+	if len(table) < 2 || len(table[0]) < before+2 || !slices.Equal(table[0][:before], firstColumns) {
+		return nil, fmt.Errorf("there is no table of worlds to draw: want a file of -worlds -table, such as docs/worlds.csv")
+	}
+	columns, rows := table[0], table[1:]
 	players := columns[before : len(columns)-1]
 	var names, models []string
 	for _, row := range rows {

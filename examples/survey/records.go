@@ -20,22 +20,37 @@ var head = []string{"list", "world", "progress", "set", "seeds", "noise", "polic
 
 // record writes the figures of the cells to the file of -csv.
 func (o small) record(cells []worlds.Cell, players []worlds.Player) error {
-	f, err := os.Create(o.csv)
-	if err != nil {
-		return err
-	}
-	out := csv.NewWriter(f)
-	out.Write(head) // the writer keeps its first error
+	lines := [][]string{head}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 	for i := range cells {
 		c := &cells[i]
 		for k, s := range c.Players {
-			out.Write([]string{c.List, c.World.Name, c.Model.String(), o.set, strconv.Itoa(o.seeds), number(o.noise), players[k].Name,
-				number(s.Time), number(s.Slots), number(s.Late), number(s.Each), number(s.High), number(s.First)})
+			lines = append(lines, []string{c.List, c.World.Name, c.Model.String(), o.set, strconv.Itoa(o.seeds), number(o.noise),
+				players[k].Name, number(s.Time), number(s.Slots), number(s.Late), number(s.Each), number(s.High), number(s.First)})
 		}
 	}
-	out.Flush()
-	return errors.Join(out.Error(), f.Close())
+	return writeCSV(o.csv, lines)
+}
+
+func writeCSV(path string, lines [][]string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(csv.NewWriter(f).WriteAll(lines), f.Close())
+}
+
+func readCSV(path string) ([][]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return lines, nil
 }
 
 // figuresFile has the lines of a file: for each cell, the figures of each policy.
@@ -48,14 +63,9 @@ type figuresFile struct {
 }
 
 func readFigures(path string) (f figuresFile, err error) {
-	in, err := os.Open(path)
+	lines, err := readCSV(path)
 	if err != nil {
 		return f, err
-	}
-	defer in.Close()
-	lines, err := csv.NewReader(in).ReadAll()
-	if err != nil {
-		return f, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(lines) < 2 || !slices.Equal(lines[0], head) {
 		return f, fmt.Errorf("%s: want a file of -worlds -csv, with the columns %s", path, strings.Join(head, ","))

@@ -69,7 +69,7 @@ func TestCompareFilesThatDoNotFit(t *testing.T) {
 		assert.ErrorContains(t, run([]string{"-compare", good, bad}, io.Discard), want)
 	}
 	assert.ErrorContains(t, run([]string{"-compare", good}, io.Discard), "-compare reads two files, but the command line has 1")
-	assert.ErrorContains(t, run([]string{"-csv", good}, io.Discard), "-csv needs -worlds")
+	assert.ErrorContains(t, run([]string{"-csv", good}, io.Discard), "-csv and -table need -worlds")
 	assert.Error(t, run([]string{"-compare", good, "nowhere.csv"}, io.Discard))
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -18,7 +19,7 @@ type small struct {
 	cells, policies, set, list string
 	noise                      float64
 	seeds                      int
-	csv                        string // file for the figures
+	csv, table                 string // files for the figures and for the table of cells
 }
 
 var sets = map[string]worlds.Set{"work": worlds.Work, "proof": worlds.Proof}
@@ -52,45 +53,56 @@ func (o *small) sort() (seeds worlds.Set, err error) {
 	return seeds, nil
 }
 
-// write writes two tables: one row for each world and model of progress, and one row of counts for each player.
-func (o small) write(w io.Writer) error {
+// write plays the worlds. It writes two tables: one row for each world and model of progress, and one row of counts for
+// each player. It returns the first one.
+func (o small) write(w io.Writer) ([][]string, error) {
 	set, err := o.sort()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !(o.noise > 0) || math.IsInf(o.noise, 1) {
-		return fmt.Errorf("-noise is %v, want a finite number above 0", o.noise)
+		return nil, fmt.Errorf("-noise is %v, want a finite number above 0", o.noise)
 	}
 	players, err := o.players()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	of, err := o.chosen()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	cells, err := play(of, players, set, o.seeds)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	fmt.Fprint(w, "\n| world | progress | ideal | good alone |")
+	table := [][]string{slices.Clone(firstColumns)}
 	for _, p := range players {
-		fmt.Fprintf(w, " %s |", p.Name)
+		table[0] = append(table[0], p.Name)
 	}
-	fmt.Fprintf(w, " |\n|---|---|---|---|%s---|\n", strings.Repeat("---|", len(players)))
+	table[0] = append(table[0], "faults")
 	for i := range cells {
-		line(w, &cells[i], players)
+		table = append(table, line(&cells[i], players))
+	}
+	fmt.Fprintf(w, "\n| %s |\n|%s\n", strings.Join(table[0], " | "), strings.Repeat("---|", len(table[0])))
+	for _, row := range table[1:] {
+		fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | "))
 	}
 	counts(w, "", cells, players)
 	if silent := only(cells, silent); len(silent) < len(cells) {
 		counts(w, " silent", silent, players)
 	}
 	fmt.Fprint(w, worldsLegend)
-	if o.csv != "" {
-		return o.record(cells, players)
+	if o.table != "" {
+		err = writeCSV(o.table, table)
 	}
-	return nil
+	if o.csv != "" {
+		err = errors.Join(err, o.record(cells, players))
+	}
+	return table, err
 }
+
+// firstColumns are the columns of the table of cells before those of the players.
+var firstColumns = []string{"world", "progress", "ideal", "good alone"}
 
 // counts writes a table with a row for each player. Nothing is written about no cell.
 func counts(w io.Writer, title string, cells []worlds.Cell, players []worlds.Player) {
@@ -124,21 +136,19 @@ func silent(c *worlds.Cell) bool { return c.Model == worlds.None }
 //go:embed legend.txt
 var worldsLegend string
 
-// line writes a cell. The last column marks the faults of the default, or of the first player if the default does not
-// play.
-func line(w io.Writer, c *worlds.Cell, players []worlds.Player) {
+// line returns the row of a cell. The last column has the faults of the default, or of the first player if the default
+// does not play.
+func line(c *worlds.Cell, players []worlds.Player) []string {
 	judged := max(slices.IndexFunc(players, func(p worlds.Player) bool { return p.Name == "default" }), 0)
-	fmt.Fprintf(w, "| %s | %v |", c.World.Name, c.Model)
+	row := []string{c.World.Name, c.Model.String(), "", ""}
 	if c.Ideal.Time > 0 {
-		fmt.Fprintf(w, " %s", share(c.Ideal))
+		row[2] = share(c.Ideal)
 	}
-	fmt.Fprint(w, " |")
 	if c.Good.Time > 0 {
-		fmt.Fprintf(w, " %.1f", c.Good.Time)
+		row[3] = fmt.Sprintf("%.1f", c.Good.Time)
 	}
-	fmt.Fprint(w, " |")
 	for _, s := range c.Players {
-		fmt.Fprintf(w, " %s |", share(s))
+		row = append(row, share(s))
 	}
 	var marks []string
 	if c.Harm(judged) {
@@ -154,7 +164,7 @@ func line(w io.Writer, c *worlds.Cell, players []worlds.Player) {
 	if c.Slower(judged) {
 		marks = append(marks, "slower")
 	}
-	fmt.Fprintf(w, " %s |\n", strings.Join(marks, ", "))
+	return append(row, strings.Join(marks, ", "))
 }
 
 // share writes a share as time/slot time, or for a stream as time/late time/slot time, in percent.

@@ -41,7 +41,7 @@ func TestWorldsSets(t *testing.T) {
 	var b bytes.Buffer
 	args := []string{"-worlds", "-seeds", "1", "-policies", "reference,default", "-cells", "hang", "-set"}
 	require.NoError(t, run(append(args, "own"), &b))
-	assert.Contains(t, b.String(), "| good alone | reference | default | |")
+	assert.Contains(t, b.String(), "| good alone | reference | default | faults |")
 	assert.Contains(t, b.String(), "\n| 10 % hang, timeout 1500 s/1w | linear |")
 	assert.Contains(t, b.String(), "| | cells | mean | excess | harm |")
 	assert.Equal(t, 1, strings.Count(b.String(), "% hang, timeout 1500 s/1w | "),
@@ -58,6 +58,6 @@ func TestWorldsTable(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, run([]string{"-worlds", "-seeds", "1", "-cells", "^5 % attempts 8x/1w (none|linear)", "-policies",
 		"mantri,idle-gain=2,dryad"}, &b))
-	assert.Contains(t, b.String(), "| good alone | default | with a record | mantri,idle-gain=2 | dryad |")
+	assert.Contains(t, b.String(), "| good alone | default | with a record | mantri,idle-gain=2 | dryad | faults |")
 	assert.Equal(t, 2, strings.Count(b.String(), "\n| 5 % attempts 8x/1w | "), "the world is simulated under two models")
 }
