@@ -5,6 +5,7 @@ import (
 
 	"github.com/straggler-go/straggler/clone"
 	"github.com/straggler-go/straggler/clone/risk"
+	"github.com/straggler-go/straggler/delay/assign"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
 	"gonum.org/v1/gonum/stat"
@@ -35,11 +36,11 @@ var dollyRuns = map[string]func(seed uint64) []float64{
 		}
 	},
 	"D6": func(seed uint64) []float64 {
-		g := assignments(seed, 2)
+		g := twoPhases(seed)
 		return []float64{g.delayed, g.contended, g.exclusive, g.delayed - g.contended, g.contended - g.exclusive}
 	},
 	"D7": func(seed uint64) []float64 {
-		two, six := assignments(seed, 2), assignments(seed, 6)
+		two, six := twoPhases(seed), assignments(seed, 6, assign.AllToAll)
 		da, cc, cac := two.delayed-six.delayed, two.contended-six.contended, two.exclusive-six.exclusive
 		return []float64{six.delayed, da, cac - cc, cc - da}
 	},
@@ -79,6 +80,10 @@ var dollyRuns = map[string]func(seed uint64) []float64{
 		gains := traceOf(facebook, seed).gainsOfSmall()
 		at := func(p float64) float64 { return stat.Quantile(p, stat.Empirical, gains, nil) }
 		return []float64{at(0.75), at(0.9), at(0.1), at(0.5)}
+	},
+	"D13": func(seed uint64) []float64 {
+		all, many, one := twoPhases(seed).value(), assignments(seed, 2, assign.ManyToOne).value(), assignments(seed, 2, assign.OneToOne).value()
+		return []float64{all - many, all - one, all, many, one}
 	},
 }
 

@@ -17,15 +17,29 @@ const (
 	chains     = 120 // number of jobs
 )
 
+// twoPhases has the gains of jobs of two phases that read everything.
+var twoPhases = oncePerSeed(func(seed uint64) gains { return assignments(seed, 2, assign.AllToAll) })
+
 // gains has the reduction of the times of small jobs by clones, for three ways to read.
 type gains struct{ delayed, contended, exclusive float64 }
 
-// assignments runs Bing's jobs as chains of phases that read all output of the phase before, with LATE and within
+// value returns by how much the gain of delay assignment exceeds the mean of the gains of the two others.
+func (g gains) value() float64 { return g.delayed - (g.contended+g.exclusive)/2 }
+
+// assignments runs Bing's jobs as chains of phases that read the output of the phase before by a pattern, with LATE and within
 // Dolly's budget. Clones wait for outputs of their own as long as waiting pays (delay assignment), not at all (CC),
 // or until they have them (CAC, in which an output goes to exactly one clone of a task, §4.1).
-func assignments(seed uint64, phases int) gains {
+func assignments(seed uint64, phases int, pattern assign.Pattern) gains {
 	base := bing.config(seed, chains, phases)
 	base.Record = false
+	for i := range base.Jobs {
+		for k := 1; k < phases; k++ {
+			p := &base.Jobs[i].Phases[k]
+			if p.Pattern = pattern; pattern == assign.ManyToOne { // two to one
+				p.Tasks = p.Tasks[:(len(p.Tasks)+1)/2]
+			}
+		}
+	}
 	t := trace{shape: bing, config: base, base: must(base)}
 	by := func(how *cluster.Assignment) float64 {
 		c := base

@@ -72,7 +72,7 @@ func newAssigner(s *sim) (*assigner, error) {
 // open begins the reads of a phase that opens, and sets the window of its clones.
 func (a *assigner) open(s *sim, id int32) {
 	p := &s.phases[id]
-	if a == nil || len(p.inputs) != 1 || p.perTask || p.missing > 0 {
+	if a == nil || len(p.inputs) != 1 || p.missing > 0 && !p.perTask {
 		return
 	}
 	up := &s.phases[p.inputs[0]]
@@ -106,10 +106,9 @@ func (a *assigner) open(s *sim, id int32) {
 // begin lets a clone read.
 func (a *assigner) begin(s *sim, at int32) {
 	c := &s.copies[at]
-	up := &s.phases[s.phases[c.phase].inputs[0]]
 	c.reader = &reader{ready: s.now, current: none, pace: 1}
-	for u := range up.end - up.first {
-		c.reader.left = append(c.reader.left, u)
+	for first, end := s.inputsOf(c.phase, s.phases[c.phase].inputs[0], c.task); first < end; first++ {
+		c.reader.left = append(c.reader.left, int32(first))
 	}
 	a.ask(s, at)
 }

@@ -26,6 +26,13 @@ func pair(window time.Duration) Config {
 }
 
 func TestClonesReadOutputsOfTheirOwn(t *testing.T) {
+	for _, pattern := range []assign.Pattern{assign.AllToAll, assign.ManyToOne, assign.OneToOne} {
+		readOutputsOfTheirOwn(t, pattern)
+	}
+}
+
+func readOutputsOfTheirOwn(t *testing.T, pattern assign.Pattern) {
+	t.Helper()
 	for window, want := range map[time.Duration]struct {
 		end  float64
 		says string
@@ -35,6 +42,7 @@ func TestClonesReadOutputsOfTheirOwn(t *testing.T) {
 		assign.Forever: {25, "wait window-open"},
 	} {
 		c := pair(window)
+		c.Jobs[0].Phases[1].Pattern = pattern
 		first := true
 		c.Jobs[0].Phases[0].Luck = func(*rand.Rand, int, int, int) float64 { // drawn as the copies are launched
 			if first {
@@ -44,7 +52,7 @@ func TestClonesReadOutputsOfTheirOwn(t *testing.T) {
 			return 1.2
 		}
 		r := run(t, c)
-		assert.Equal(t, seconds(want.end), r.End.Round(time.Millisecond), "window %v", window)
+		assert.Equal(t, seconds(want.end), r.End.Round(time.Millisecond), "window %v, %v", window, pattern)
 		story := ""
 		for _, l := range r.Story {
 			story += l.At.String() + " " + l.Text + "\n"

@@ -14,14 +14,14 @@ type kept struct {
 }
 
 // keeps reports whether the other clones of a task that has ended run on. They do if one phase will read the output,
-// all parts at once.
+// all parts at once, or task by task.
 func (a *assigner) keeps(s *sim, id int32) bool {
 	p := &s.phases[s.tasks[id].phase]
 	if a == nil || s.c.Assign == nil || id-p.first >= p.cloned || len(p.outputs) != 1 {
 		return false
 	}
 	o := &s.phases[p.outputs[0]]
-	return !o.open && len(o.inputs) == 1 && !o.perTask && o.threshold == 0
+	return (!o.open || o.assigned && o.perTask) && len(o.inputs) == 1 && o.threshold == 0
 }
 
 // keep lets the other clones run on. They no longer count as attempts of the task, but use their slots.
@@ -53,6 +53,9 @@ func (p *phase) keptOf(u int32) []kept {
 // killRest kills the attempts of an input that still run, unless a clone still waits for an output of them.
 func (a *assigner) killRest(s *sim, p *phase, u int32, window time.Duration) {
 	for t := p.first; t < p.end; t++ {
+		if first, end := s.inputsOf(s.tasks[t].phase, p.inputs[0], t); int(u) < first || int(u) >= end {
+			continue
+		}
 		for at := s.tasks[t].first; at != none; at = s.copies[at].sibling {
 			if c := &s.copies[at]; c.stage < reads || c.reader != nil && c.reader.current != u &&
 				slices.Contains(c.reader.left, u) && s.now-c.reader.ready < window {

@@ -50,16 +50,24 @@ func (s *sim) countInputs(id, t int32) {
 	s.tasks[t].missing = 0
 	for _, in := range p.inputs {
 		up := &s.phases[in]
-		first, end, err := s.factsOf(id).Pattern.Inputs(int(t-p.first), int(up.end-up.first), int(p.end-p.first))
-		if err != nil {
-			first, end = 0, int(up.end-up.first) // if the pattern does not fit the phases, the whole phase is read
-		}
+		first, end := s.inputsOf(id, in, t)
 		for u := up.first + int32(first); u < up.first+int32(end); u++ {
 			if !s.tasks[u].done {
 				s.tasks[t].missing++
 			}
 		}
 	}
+}
+
+// inputsOf returns the tasks of an input phase that a task reads, counted from the first: the whole phase if the pattern
+// does not fit the phases.
+func (s *sim) inputsOf(id, input, t int32) (first, end int) {
+	p, up := &s.phases[id], &s.phases[input]
+	first, end, err := s.factsOf(id).Pattern.Inputs(int(t-p.first), int(up.end-up.first), int(p.end-p.first))
+	if err != nil {
+		return 0, int(up.end - up.first)
+	}
+	return first, end
 }
 
 // ready lets a task wait for a slot, in a phase that begins task by task.
