@@ -29,6 +29,7 @@ func (g gains) value() float64 { return g.delayed - (g.contended+g.exclusive)/2 
 // assignments runs Bing's jobs as chains of phases that read the output of the phase before by a pattern, with LATE and within
 // Dolly's budget. Clones wait for outputs of their own as long as waiting pays (delay assignment), not at all (CC),
 // or until they have them (CAC, in which an output goes to exactly one clone of a task, §4.1).
+// They poll for outputs, as in Dolly's prototype (§5).
 func assignments(seed uint64, phases int, pattern assign.Pattern) gains {
 	base := bing.config(seed, chains, phases)
 	base.Record = false
@@ -47,8 +48,8 @@ func assignments(seed uint64, phases int, pattern assign.Pattern) gains {
 		return t.sooner(must(c), small)
 	}
 	return gains{
-		delayed:   by(&cluster.Assignment{Every: 10 * time.Minute}),
+		delayed:   by(&cluster.Assignment{Every: 10 * time.Minute, Polls: true}),
 		contended: by(nil),
-		exclusive: by(&cluster.Assignment{Fixed: true, Window: assign.Forever, Exclusive: true}),
+		exclusive: by(&cluster.Assignment{Fixed: true, Window: assign.Forever, Exclusive: true, Polls: true}),
 	}
 }

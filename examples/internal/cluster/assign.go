@@ -18,6 +18,9 @@ type Assignment struct {
 	// Exclusive gives each output to one clone of a task: a clone reads an output that another clone has read only if no
 	// further output can come. So contention avoidance does [Dolly §4.1]. Otherwise a clone may read it after the other.
 	Exclusive bool
+	// Polls lets the clones of a task poll for outputs in random orders, and who comes first takes an output [Dolly §5].
+	// Otherwise the same clones get the first outputs of all inputs.
+	Polls bool
 	// Every is the time between two computations of the windows; 0 is an hour.
 	Every time.Duration
 }
@@ -64,7 +67,9 @@ func newAssigner(s *sim) (*assigner, error) {
 		return &assigner{config: &Assignment{Fixed: true}, table: new(assign.WindowTable)}, nil
 	}
 	config := s.c.Assign.Table
-	config.Pairing = assign.Coordinated // look says who comes first
+	if !s.c.Assign.Polls {
+		config.Pairing = assign.Coordinated // look says who comes first
+	}
 	table, err := assign.NewWindowTable(config)
 	return &assigner{config: s.c.Assign, table: table, taken: map[taken]int{}}, err
 }
@@ -109,6 +114,9 @@ func (a *assigner) begin(s *sim, at int32) {
 	c.reader = &reader{ready: s.now, current: none, pace: 1}
 	for first, end := s.inputsOf(c.phase, s.phases[c.phase].inputs[0], c.task); first < end; first++ {
 		c.reader.left = append(c.reader.left, int32(first))
+	}
+	if left := c.reader.left; a.config.Polls {
+		s.draws.For(8, uint64(c.task), uint64(s.tasks[c.task].drawn)).Shuffle(len(left), func(i, k int) { left[i], left[k] = left[k], left[i] })
 	}
 	a.ask(s, at)
 }
@@ -176,7 +184,7 @@ func (a *assigner) look(s *sim, at int32) []assign.Input {
 			case o.current == u && a.config.Exclusive: // it has taken the output
 			case o.current == u:
 				list[o.copy].Readers++
-			case before && slices.Contains(o.left, u):
+			case before && !a.config.Polls && slices.Contains(o.left, u):
 				in.Ahead++
 			}
 		}
@@ -211,8 +219,17 @@ func (a *assigner) observe(s *sim, at, u int32, d assign.Decision) {
 
 // wake asks again about the waiting clones of a task.
 func (a *assigner) wake(s *sim, id int32) {
+	var wait []int32
 	for at := s.tasks[id].first; at != none; at = s.copies[at].sibling {
-		if c := &s.copies[at]; c.stage == awaits {
+		if s.copies[at].stage == awaits {
+			wait = append(wait, at)
+		}
+	}
+	if a.config.Polls {
+		s.draws.For(9, uint64(id), uint64(s.now)).Shuffle(len(wait), func(i, k int) { wait[i], wait[k] = wait[k], wait[i] })
+	}
+	for _, at := range wait {
+		if s.copies[at].stage == awaits {
 			a.ask(s, at)
 		}
 	}

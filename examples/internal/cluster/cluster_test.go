@@ -224,7 +224,7 @@ func policies(t testing.TB) map[string]func(*Config) {
 		},
 		"exclusive": func(c *Config) {
 			c.Clone, c.Straggler = &clone.Config{BudgetShare: 0.9, Ceiling: 1}, 0.1
-			c.Assign, c.Contention = &Assignment{Fixed: true, Window: assign.Forever, Exclusive: true}, 0.7
+			c.Assign, c.Contention = &Assignment{Fixed: true, Window: assign.Forever, Exclusive: true, Polls: true}, 0.7
 		},
 		"physical": func(c *Config) {
 			for i := range c.Machines {

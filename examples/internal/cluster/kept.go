@@ -24,16 +24,22 @@ func (a *assigner) keeps(s *sim, id int32) bool {
 	return (!o.open || o.assigned && o.perTask) && len(o.inputs) == 1 && o.threshold == 0
 }
 
-// keep lets the other clones run on. They no longer count as attempts of the task, but use their slots.
+// keep lets the other clones that have read their input run on. They no longer count as attempts of the task, but use
+// their slots.
 func (a *assigner) keep(s *sim, id int32) {
 	p := &s.phases[s.tasks[id].phase]
 	if p.kept == nil {
 		p.kept = make([][]kept, p.end-p.first)
 	}
 	list := []kept{{none, assign.Finished}}
-	for t := &s.tasks[id]; t.first != none; {
-		at := t.first
-		t.first = s.copies[at].sibling
+	t := &s.tasks[id]
+	for link := &t.first; *link != none; {
+		at := *link
+		if s.copies[at].reader != nil {
+			link = &s.copies[at].sibling
+			continue
+		}
+		*link = s.copies[at].sibling
 		t.copies--
 		s.copies[at].kept = true
 		s.result.Lost++
