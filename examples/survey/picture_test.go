@@ -48,7 +48,7 @@ const allCells = "../../docs/worlds.csv"
 // The figures of docs/worlds.csv come again: the test plays some cells of it with all policies and all seeds.
 func TestTheTableComesAgain(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "worlds.csv")
-	cells := "^(15 % attempts 8x/1w none|healthy/0.75w stalls|two bad 4x 12x/1w noisy)$"
+	cells := "^(1 % hang, timeout 1500 s/1w none|healthy/0.75w stalls)$"
 	if os.Getenv("STRAGGLER_LIVES") != "" {
 		cells = "/(0.75w|1w) "
 	}
@@ -57,7 +57,7 @@ func TestTheTableComesAgain(t *testing.T) {
 	require.NoError(t, err)
 	played, err := readCSV(file)
 	require.NoError(t, err)
-	require.Greater(t, len(played), 3)
+	require.GreaterOrEqual(t, len(played), 3)
 	for _, row := range played {
 		assert.Contains(t, table, row)
 	}
