@@ -113,7 +113,7 @@ func receiverOf(f *ast.FuncDecl) string {
 var ofDefault = []string{
 	"restart/leastcost.go", "restart/cost.go", "restart/rank.go", "restart/trials.go", "restart/tracker/forecast.go", "restart/tracker/ages.go",
 	"restart/tracker/even.go", "restart/tracker/suspects.go", "restart/tracker/units.go", "restart/tracker/trials.go",
-	"restart/tracker/experience.go",
+	"restart/tracker/knowledge.go", "restart/tracker/link.go",
 	"estimate/survival/*.go",
 }
 

@@ -205,17 +205,3 @@ func TestBiasIsTheMeanOfTheErrors(t *testing.T) {
 	s.rings()[Parts].put(7, 0)
 	assert.Equal(t, 7., s.Bias(Parts+3))
 }
-
-// A change of a clone does not change its original.
-func TestACloneIsIndependent(t *testing.T) {
-	var s Shape
-	s.rings()[3].put(2, 0)
-	c := s.Clone()
-	before, err := s.MarshalBinary()
-	require.NoError(t, err)
-	c.rings()[3].put(4, 0)
-	after, err := s.MarshalBinary()
-	require.NoError(t, err)
-	assert.Equal(t, before, after)
-	assert.Equal(t, 2, c.at(3).all())
-}

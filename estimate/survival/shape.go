@@ -37,8 +37,8 @@ const (
 // attempts that finish.
 //
 // The zero value has learned nothing, and assumes that progress is linear in time. It takes 200 bytes, and 1 kB more
-// as soon as it has learned. Do not copy the struct, because both copies would share the errors: use [Shape.Clone]. A
-// shape is not safe for concurrent use. Keep a shape for each phase, and a shape for each kind.
+// as soon as it has learned. Do not copy the struct, because both copies would share the errors. A shape is not safe for
+// concurrent use. Keep a shape for each phase, and a shape for each kind.
 type Shape struct {
 	// For each stage, the mean share of the time that has passed, less the share of the work that is done.
 	offsets [Parts + 1]float64
@@ -122,16 +122,6 @@ var assumed = [...]float64{0.25, 0.5, 0.8, 1.25}
 // not use the kind at the same time. O(1), one allocation.
 func (s *Shape) Phase() *Shape {
 	return &Shape{offsets: s.offsets, attempts: min(s.attempts, kindAttempts), bent: s.bent, kind: s}
-}
-
-// Clone returns an independent shape with the same experience. The clone belongs to the same kind. O(1).
-func (s *Shape) Clone() *Shape {
-	c := *s
-	if s.errors != nil {
-		errors := *s.errors
-		c.errors = &errors
-	}
-	return &c
 }
 
 // Time returns the share of its time that an attempt has run when it has done the given share of its work. If

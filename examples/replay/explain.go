@@ -45,12 +45,14 @@ func explain(w io.Writer, l *loaded, name string, e compare.Entry, seed uint64) 
 	watch := func(at time.Duration, attempt int, what string) {
 		fmt.Fprintf(w, "%9.1fs  %7d  %s\n", at.Seconds(), attempt, what)
 	}
-	all, _, err := compare.Replay(phases, e, seed, func() {}) // the policy may use experience of earlier phases
+	all, _, err := compare.Replay(phases, e, seed, func() {}) // the policy may use what earlier phases have shown
 	if err != nil {
 		return err
 	}
-	options := e.Options(seed, phase)
-	options.Shape = all[phase].Known
+	options, err := e.Again(p, seed, phase, all[phase])
+	if err != nil {
+		return err
+	}
 	options.Watch, options.WatchTask = watch, task
 	with, err := sim.Run(p, options)
 	if err != nil {

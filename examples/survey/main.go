@@ -22,7 +22,7 @@
 //
 // A log is a file or a directory. All logs of a directory are one row of the tables.
 //
-// A phase knows the experience of the earlier phases of its kind: how progress runs. It is the same in a
+// A phase knows how progress runs in the earlier phases of its kind. It is the same in a
 // host that has run for a while.
 package main
 

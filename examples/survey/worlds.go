@@ -215,7 +215,7 @@ func player(name string) (worlds.Player, error) {
 	return p, nil
 }
 
-const recorded = "with a record" // the default in a host that keeps a record of its machines
+const recorded = "with a record" // the default in a host that remembers its machines
 
 // profiles splits a list of policies at the commas. A part with "=" in it is a field of the policy before it.
 func profiles(text string) (all []string) {

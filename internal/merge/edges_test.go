@@ -18,26 +18,26 @@ const start1970 = 1000 * day // an instant
 // The names of a delta share their common prefixes, and a name may have up to 255 bytes.
 func TestNamesOfADeltaSharePrefixes(t *testing.T) {
 	long := strings.Repeat("x", MostName-1)
-	var k, other List[fact]
+	var k, other set[fact]
 	names := []string{"a", "b", "ba", "c", long + "y", long + "z"}
 	for _, name := range names {
-		k.Add(choices, start1970, fact{name, 1})
+		k.add(choices, start1970, fact{name, 1})
 	}
-	delta, err := k.AppendDelta(form, choices, start1970, nil, nil, nil)
+	delta, err := k.delta(form, choices, start1970, nil)
 	require.NoError(t, err)
 	assert.Less(t, len(delta), 2*MostName, "the delta codes the common part of the long names once")
-	require.NoError(t, other.Merge(form, Choices{"other", time.Minute, day}, start1970, delta))
-	seen := other.Newest(form, choices, start1970, newest)
+	require.NoError(t, other.merge(form, Choices{"other", time.Minute, day}, start1970, delta))
+	seen := other.newest(form, choices, start1970, newest)
 	require.Len(t, seen, len(names))
 	for i, name := range names {
 		assert.Equal(t, fact{name, 1}, seen[i].Fact, "%.5s", name)
 	}
-	err = k.Merge(form, choices, start1970, deltaOf(1, start1970, []string{long + "yy"}, fact{long + "yy", 1}))
+	err = k.merge(form, choices, start1970, deltaOf(1, start1970, []string{long + "yy"}, fact{long + "yy", 1}))
 	require.ErrorContains(t, err, "too long")
 	for name, right := range map[string]bool{"": false, long + "x": true, long + "xx": false} {
 		sections := []section[fact]{{origin: origin{name: name, begun: 1, until: 1}}}
 		delta, _ := snapshot.Append(nil, 't', func(c *snapshot.Codec) { form.delta(c, new([]string), &sections) })
-		err := new(List[fact]).Merge(form, choices, start1970, delta)
+		err := new(set[fact]).merge(form, choices, start1970, delta)
 		assert.Equal(t, right, err == nil, "an origin of %d bytes: %v", len(name), err)
 	}
 }
@@ -63,26 +63,26 @@ func facts(seen []Observation[int64]) (list []int64) {
 // No time in a delta may be later than the latest valid instant, or further ahead than clocks may differ.
 func TestTimesOfADeltaAreBounded(t *testing.T) {
 	last := time.Duration(maxMicros) * time.Microsecond
-	var l List[int64]
-	require.NoError(t, l.Merge(numbers, choices, last, listOf(last, []time.Duration{last}, 7)))
-	assert.Equal(t, []int64{7}, facts(l.Newest(numbers, choices, last, 4)))
-	require.NoError(t, new(List[int64]).Merge(numbers, choices, start1970, listOf(start1970+choices.Skew, nil)))
-	require.ErrorContains(t, new(List[int64]).Merge(numbers, choices, start1970, listOf(start1970+choices.Skew+time.Microsecond, nil)),
+	var l set[int64]
+	require.NoError(t, l.merge(numbers, choices, last, listOf(last, []time.Duration{last}, 7)))
+	assert.Equal(t, []int64{7}, facts(l.newest(numbers, choices, last, 4)))
+	require.NoError(t, new(set[int64]).merge(numbers, choices, start1970, listOf(start1970+choices.Skew, nil)))
+	require.ErrorContains(t, new(set[int64]).merge(numbers, choices, start1970, listOf(start1970+choices.Skew+time.Microsecond, nil)),
 		"ahead of this clock")
 }
 
 // Two observations of a process at one instant are a microsecond apart, and both are sent at this instant. After
 // the clock was set back, observations of the future are not sent.
 func TestAProcessSendsItsOwnNewestObservations(t *testing.T) {
-	var a List[int64]
-	a.Add(choices, start1970, 1)
-	a.Add(choices, start1970, 2)
+	var a set[int64]
+	a.add(choices, start1970, 1)
+	a.add(choices, start1970, 2)
 	tell := func(now time.Duration) []int64 {
-		delta, err := a.AppendDelta(numbers, choices, now, nil, nil, nil)
+		delta, err := a.delta(numbers, choices, now, nil)
 		require.NoError(t, err)
-		var b List[int64]
-		require.NoError(t, b.Merge(numbers, Choices{"b", time.Minute, day}, now, delta))
-		return facts(b.Newest(numbers, Choices{"b", time.Minute, day}, now, 4))
+		var b set[int64]
+		require.NoError(t, b.merge(numbers, Choices{"b", time.Minute, day}, now, delta))
+		return facts(b.newest(numbers, Choices{"b", time.Minute, day}, now, 4))
 	}
 	assert.Equal(t, []int64{1, 2}, tell(start1970))
 	assert.Equal(t, []int64{1, 2}, tell(start1970+time.Microsecond-choices.Skew), "observations within the skew are sent")
@@ -92,34 +92,34 @@ func TestAProcessSendsItsOwnNewestObservations(t *testing.T) {
 // At most half of a list comes from a single process, however much it has seen. The other half is for other
 // processes.
 func TestOneProcessHasHalfOfAList(t *testing.T) {
-	var l List[int64]
+	var l set[int64]
 	var at []time.Duration
 	var many []int64
 	for i := range int64(20) {
 		at, many = append(at, start1970+time.Duration(i)*time.Second), append(many, 100+i)
 	}
-	require.NoError(t, l.Merge(numbers, choices, start1970+time.Minute, listOf(start1970+time.Minute, at, many...)))
+	require.NoError(t, l.merge(numbers, choices, start1970+time.Minute, listOf(start1970+time.Minute, at, many...)))
 	for i := range int64(3) {
-		l.Add(choices, start1970+time.Duration(i)*time.Second, i)
+		l.add(choices, start1970+time.Duration(i)*time.Second, i)
 	}
-	assert.Equal(t, []int64{0, 1, 2, 114, 115, 116, 117, 118, 119}, facts(l.Newest(numbers, choices, start1970+time.Minute, 12)))
-	assert.Equal(t, []int64{1, 2, 118, 119}, facts(l.Newest(numbers, choices, start1970+time.Minute, 4)))
+	assert.Equal(t, []int64{0, 1, 2, 114, 115, 116, 117, 118, 119}, facts(l.newest(numbers, choices, start1970+time.Minute, 12)))
+	assert.Equal(t, []int64{1, 2, 118, 119}, facts(l.newest(numbers, choices, start1970+time.Minute, 4)))
 }
 
 // The ages up to which observations are kept are exact to the microsecond, also in a snapshot.
 func TestAgesOfAListAreExact(t *testing.T) {
-	var l List[int64]
+	var l set[int64]
 	now := start1970
 	for i, at := range []time.Duration{
 		now - choices.Keep - time.Microsecond, now - choices.Keep, now + choices.Skew, now + choices.Skew + time.Microsecond,
 	} {
-		l.Add(choices, at, int64(i))
+		l.add(choices, at, int64(i))
 	}
-	assert.Equal(t, []int64{1, 2}, facts(l.Newest(numbers, choices, now, 10)))
+	assert.Equal(t, []int64{1, 2}, facts(l.newest(numbers, choices, now, 10)))
 	for by, right := range map[time.Duration]bool{now + choices.Skew: true, now + choices.Skew - time.Microsecond: false} {
-		state := func(l *List[int64], c *snapshot.Codec) { l.State(numbers, c, by) }
-		data, _ := snapshot.Append(nil, 1, func(c *snapshot.Codec) { l.State(numbers, c, math.MaxInt64) })
-		var again List[int64]
+		state := func(l *set[int64], c *snapshot.Codec) { l.state(numbers, c, by) }
+		data, _ := snapshot.Append(nil, 1, func(c *snapshot.Codec) { l.state(numbers, c, math.MaxInt64) })
+		var again set[int64]
 		assert.Equal(t, right, snapshot.Restore(data, 1, &again, state) == nil, "%v", by)
 	}
 }
@@ -128,15 +128,15 @@ func TestAgesOfAListAreExact(t *testing.T) {
 // all processes use.
 func TestAllProcessesShareTheOrderOfAList(t *testing.T) {
 	alone := Choices{Keep: day}
-	var own, shared List[int64]
+	var own, shared set[int64]
 	for _, v := range []int64{9, 5, 7} {
-		own.Add(alone, start1970, v)
+		own.add(alone, start1970, v)
 	}
-	own.Add(alone, start1970-time.Second, 8) // this observation is out of order
-	assert.Equal(t, []int64{8, 9, 5, 7}, facts(own.Newest(numbers, alone, start1970, 8)))
+	own.add(alone, start1970-time.Second, 8) // this observation is out of order
+	assert.Equal(t, []int64{8, 9, 5, 7}, facts(own.newest(numbers, alone, start1970, 8)))
 	at := []time.Duration{start1970, start1970, start1970}
-	require.NoError(t, shared.Merge(numbers, choices, start1970, listOf(start1970, at, 9, 5, 9)))
-	assert.Equal(t, []int64{5, 9}, facts(shared.Newest(numbers, choices, start1970, 8)), "facts are in the order of their encoding, without duplicates")
+	require.NoError(t, shared.merge(numbers, choices, start1970, listOf(start1970, at, 9, 5, 9)))
+	assert.Equal(t, []int64{5, 9}, facts(shared.newest(numbers, choices, start1970, 8)), "facts are in the order of their encoding, without duplicates")
 }
 
 func TestChoicesNameTheFieldOutOfRange(t *testing.T) {
@@ -222,8 +222,8 @@ func TestForgetIsExactToTheMicrosecond(t *testing.T) {
 }
 
 func TestOriginsUseAllNumbers(t *testing.T) {
-	var k List[fact]
-	require.NoError(t, k.Merge(form, choices, start1970, deltaOf(math.MaxUint16, start1970, nil)))
+	var k set[fact]
+	require.NoError(t, k.merge(form, choices, start1970, deltaOf(math.MaxUint16, start1970, nil)))
 	o := &k.origins
 	for v, there := range map[Origin]bool{Nobody: true, 1: true, math.MaxUint16: true} {
 		assert.Equal(t, there, o.Holds(v))
@@ -243,11 +243,11 @@ func TestOriginsUseAllNumbers(t *testing.T) {
 // A few origins are looked up in the list, and many origins are looked up in an index. Both give the same numbers.
 func TestManyOriginsAreFoundAsFewAre(t *testing.T) {
 	for _, n := range []int{1, 8, 9, 30} {
-		var k List[fact]
+		var k set[fact]
 		for range 2 {
-			require.NoError(t, k.Merge(form, choices, start1970, deltaOf(n, start1970, []string{"a"}, fact{"a", 2})))
+			require.NoError(t, k.merge(form, choices, start1970, deltaOf(n, start1970, []string{"a"}, fact{"a", 2})))
 		}
 		assert.Equal(t, n, k.origins.count())
-		assert.Len(t, k.Newest(form, choices, start1970, 40), n)
+		assert.Len(t, k.newest(form, choices, start1970, 40), n)
 	}
 }

@@ -17,7 +17,7 @@ import (
 type process struct {
 	choices Choices
 	clock   clock.Clock
-	list    List[int64]
+	list    set[int64]
 }
 
 const (
@@ -33,19 +33,22 @@ func processOf(name string) *process {
 
 func (p *process) at(now time.Time) time.Duration { return p.choices.At(&p.clock, now) }
 
-func (p *process) AppendVersion(dst []byte) []byte { return p.list.AppendVersion(numbers, dst) }
+func (p *process) AppendVersion(dst []byte) []byte {
+	return numbers.AppendVersion(dst, &p.list.origins)
+}
 
 func (p *process) AppendDelta(dst, since []byte, origins ...string) ([]byte, error) {
-	return p.list.AppendDelta(numbers, p.choices, p.clock.Since, dst, since, origins)
+	delta, err := p.list.delta(numbers, p.choices, p.clock.Since, since, origins...)
+	return append(dst, delta...), err
 }
 
 func (p *process) Merge(now time.Time, delta []byte) error {
-	return p.list.Merge(numbers, p.choices, p.at(now), delta)
+	return p.list.merge(numbers, p.choices, p.at(now), delta)
 }
 
 func (p *process) state(c *snapshot.Codec) {
 	c.Clock(&p.clock)
-	p.list.State(numbers, c, p.choices.Latest(p.clock))
+	p.list.state(numbers, c, p.choices.Latest(p.clock))
 }
 
 func (p *process) MarshalBinary() ([]byte, error) { return snapshot.Append(nil, 1, p.state) }
@@ -57,7 +60,7 @@ func (p *process) UnmarshalBinary(data []byte) error {
 
 // answer returns the list of a process as text.
 func (p *process) answer(now time.Time) (text string) {
-	for _, v := range p.list.Newest(numbers, p.choices, p.at(now), newest) {
+	for _, v := range p.list.newest(numbers, p.choices, p.at(now), newest) {
 		text += fmt.Sprintln(v.At, v.Fact, p.list.origins.list[v.Origin].name)
 	}
 	return text
@@ -67,7 +70,7 @@ func TestMergesObeyTheLaws(t *testing.T) {
 	mergetest.Laws(t, mergetest.Fleet[*process]{
 		New: func(i int) *process { return processOf(mergetest.Name(i)) },
 		See: func(p *process, _ int, now time.Time, random *rand.Rand) {
-			p.list.Add(p.choices, p.at(now), random.Int64N(3))
+			p.list.add(p.choices, p.at(now), random.Int64N(3))
 		},
 		Answer: (*process).answer,
 	})
@@ -77,7 +80,7 @@ func TestDamagedDeltasAreRefused(t *testing.T) {
 	now := time.Unix(1.7e9, 0)
 	a, b := processOf("a"), processOf("b")
 	for i := range int64(20) {
-		a.list.Add(a.choices, a.at(now.Add(time.Duration(i)*time.Second)), i%3)
+		a.list.add(a.choices, a.at(now.Add(time.Duration(i)*time.Second)), i%3)
 	}
 	delta, err := a.AppendDelta(nil, nil)
 	require.NoError(t, err)

@@ -45,19 +45,19 @@ func deltaOf(origins int, begun time.Duration, names []string, facts ...fact) []
 
 // The largest number of origins is accepted. After these origins are removed, other origins are accepted.
 func TestOriginsAreNotUsedUp(t *testing.T) {
-	var k List[fact]
+	var k set[fact]
 	now := 1000 * day
-	require.NoError(t, k.Merge(form, choices, now, deltaOf(math.MaxUint16, now, nil)))
-	require.ErrorContains(t, k.Merge(form, choices, now, deltaOf(1, now+1e6, nil)), "want at most 65535 origins in all")
-	require.NoError(t, k.Merge(form, choices, now, deltaOf(100, now, nil)), "known origins are accepted")
+	require.NoError(t, k.merge(form, choices, now, deltaOf(math.MaxUint16, now, nil)))
+	require.ErrorContains(t, k.merge(form, choices, now, deltaOf(1, now+1e6, nil)), "want at most 65535 origins in all")
+	require.NoError(t, k.merge(form, choices, now, deltaOf(100, now, nil)), "known origins are accepted")
 	now += 3 * day
-	k.Newest(form, choices, now, newest)
-	require.NoError(t, k.Merge(form, choices, now, deltaOf(100, now, nil)))
+	k.newest(form, choices, now, newest)
+	require.NoError(t, k.merge(form, choices, now, deltaOf(100, now, nil)))
 	assert.Len(t, k.origins.list, 101)
 }
 
 func TestInvalidNamesAreRefused(t *testing.T) {
-	var k List[fact]
-	err := k.Merge(form, choices, day, deltaOf(1, day, []string{""}, fact{"", 1}))
+	var k set[fact]
+	err := k.merge(form, choices, day, deltaOf(1, day, []string{""}, fact{"", 1}))
 	require.ErrorContains(t, err, "names that are empty")
 }

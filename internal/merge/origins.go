@@ -212,6 +212,11 @@ func (o *Origins) Forget(since, by time.Duration) {
 	}
 }
 
+// Clone returns a copy, for a change that may fail.
+func (o *Origins) Clone() Origins {
+	return Origins{list: slices.Clone(o.list), own: o.own, full: o.full}
+}
+
 // count returns the number of origins.
 func (o *Origins) count() (n int) {
 	for _, v := range o.list {

@@ -155,6 +155,9 @@ func (c *Codec) Bool(v *bool) {
 	}
 }
 
+// Bytes writes or reads bytes. Those that were read share memory with the input.
+func (c *Codec) Bytes(v *[]byte) { *v = c.block(*v) }
+
 // Text writes or reads a string.
 func (c *Codec) Text(v *string) {
 	if text := c.block([]byte(*v)); !c.Writes() {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/restart"
@@ -71,10 +70,10 @@ type Config struct {
 	Order func(now time.Time, waiting []int)
 	// Budget bounds the copies of all phases that share it. Nil means that there is no bound.
 	Budget tracker.Limiter
-	// Experience contains the run times of earlier phases that did the same work. Shape describes the relation
-	// between their progress and their time. Nil means that nothing is known. See [tracker.Config].
-	Experience *tracker.Experience
-	Shape      *survival.Shape
+	// Kind is the kind of the phase: phases of the same kind do the same work. The Knowledge of Machines has what they
+	// have shown, such as their run times, and this phase adds to it. "" means that nothing is known about the kind. See
+	// [tracker.Config].
+	Kind string
 	// UnitTimes configures the estimate of the time that one unit of work takes.
 	UnitTimes estimate.UnitTimesConfig
 	// MaxFailures is the number of failed attempts after which a task is given up. 0 means 4, as in Hadoop and Spark.
@@ -91,11 +90,11 @@ type Config struct {
 	// Timeout is the longest time that an attempt may run. An attempt that runs for longer is cancelled, and counts as
 	// failed. 0 means that there is no such time: then give attempts a hard timeout in the engine.
 	Timeout time.Duration
-	// Patience lets the phase learn a shorter timeout from Experience. For example, if Patience is 4, an attempt may run
-	// for four times the longest run time of its kind that Experience knows, multiplied by 2 for each failure of its
+	// Patience lets the phase learn a shorter timeout from the phases of its Kind. For example, if Patience is 4, an attempt may run
+	// for four times the longest run time of its kind that is known, multiplied by 2 for each failure of its
 	// task. So a task that is long by itself may end: after five failures it may take 128 times as long as the others. If
-	// the works of tasks are known, run times are scaled by the work; see tracker.Experience.Longest. A learned timeout is
-	// at least 20 intervals and at most Timeout. Timeout holds as long as Experience knows fewer than 32 run times. 0
+	// the works of tasks are known, run times are scaled by the work; see tracker.Knowledge.Longest. A learned timeout is
+	// at least 20 intervals and at most Timeout. Timeout holds as long as fewer than 32 run times are known. 0
 	// means that nothing is learned.
 	Patience float64
 	// Failures is the number of attempts of each task that failed before this phase, for tasks that ran in another
@@ -196,7 +195,7 @@ func (c *Config) tracker(observe func(tracker.Event, tracker.Answer)) tracker.Co
 		Tasks: c.Tasks, Work: c.Work, Slots: c.Slots, Machines: c.Machines.set.Len(), Path: c.Path, Clones: c.Clones,
 		Stream: c.Stream, Recent: c.Recent, Interval: c.Interval, Lag: c.Lag, Policy: c.Policy, Limits: c.Limits,
 		Model:     estimate.Linear{Grace: num.Times(c.Interval, graceIntervals)},
-		UnitTimes: c.UnitTimes, Record: c.Machines.record, Shape: c.Shape, Experience: c.Experience, Budget: c.Budget,
+		UnitTimes: c.UnitTimes, Knowledge: c.Machines.knowledge, Kind: c.Kind, Budget: c.Budget,
 	}
 	if c.Machines.set.Placing() {
 		t.Slots = c.Machines.set.Slots()

@@ -104,10 +104,10 @@ func (p *Phase) endOverdue(all bool) {
 // timeout returns the longest time that an attempt of a task may run.
 func (p *Phase) timeout(task int) time.Duration {
 	limit := check.Or(p.config.Timeout, num.MaxDuration)
-	if p.config.Patience == 0 || p.config.Experience == nil {
+	if p.config.Patience == 0 || p.config.Kind == "" {
 		return limit
 	}
-	longest, known := p.config.Experience.Longest(p.work(task))
+	longest, known := p.machines.knowledge.Longest(p.config.Kind, p.work(task))
 	if known < enoughRunTimes {
 		return limit
 	}

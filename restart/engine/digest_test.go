@@ -10,8 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/estimate/machines"
-	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 	"github.com/straggler-go/straggler/restart/internal/digesttest"
@@ -86,8 +84,9 @@ func writePhase(x *digesttest.Text, p *engine.Phase, tasks int) {
 func writeMachines(x *digesttest.Text, m *engine.Machines, now time.Time) {
 	x.Line("resting", m.Resting(now), "slow", m.Slow(), "slots", m.Slots())
 	for i, h := range m.List() {
-		v := m.Record().Judge(i)
-		x.Line("machine", h.Name, "slots", h.Slots, "offset", m.ClockOffset(h.Name), "factor", m.Record().Factor(i),
+		record := m.Knowledge().Machines()
+		v := record.Judge(i)
+		x.Line("machine", h.Name, "slots", h.Slots, "offset", m.ClockOffset(h.Name), "factor", record.Factor(i),
 			"standing", v.Standing.String(), "class-factor", v.ClassFactor, "threshold", v.Threshold, "attempts", v.Attempts,
 			"failed", v.Failed)
 	}
@@ -100,8 +99,7 @@ type digestWorld struct {
 	answers, events *digesttest.Text
 	now             time.Time
 	machines        *engine.Machines
-	experience      *tracker.Experience
-	shape           *survival.Shape
+	kind            string
 	budget          *tracker.Budget
 	speeds          []simMachine
 	places          bool
@@ -148,18 +146,20 @@ func playWorld(t *testing.T, seed uint64, answers, events *digesttest.Text) {
 		config.Prefetch = 1 + rng.IntN(2)
 	}
 	var err error
+	c := tracker.KnowledgeConfig{Keep: restart.Off}
 	if one(3) {
-		config.Record, err = machines.New(machines.Config{Origin: "here"})
-		require.NoError(t, err)
+		c.Machines.Origin = "here"
 	}
-	w.machines, err = engine.NewMachines(config)
-	require.NoError(t, err)
 	if one(2) {
-		w.experience = new(tracker.Experience)
+		c.Keep, w.kind = 0, "a"
 	}
 	if one(4) {
-		w.shape = new(survival.Shape)
+		w.kind = "a"
 	}
+	config.Knowledge, err = tracker.NewKnowledge(c)
+	require.NoError(t, err)
+	w.machines, err = engine.NewMachines(config)
+	require.NoError(t, err)
 	if one(4) {
 		w.budget, err = tracker.NewBudget(tracker.BudgetConfig{Share: 0.3, Rate: 0.3, Floor: 1 + rng.IntN(3)})
 		require.NoError(t, err)
@@ -209,7 +209,7 @@ func (w *digestWorld) phaseOf(seed uint64) *digestPhase {
 	}
 	f := engine.Config{
 		Interval: []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, time.Second}[rng.IntN(3)], Machines: w.machines,
-		Experience: w.experience, Shape: w.shape, Stream: one(6), OnEvent: digesttest.Observe(w.events, epoch),
+		Kind: w.kind, Stream: one(6), OnEvent: digesttest.Observe(w.events, epoch),
 		Preloaded: w.places && one(3),
 	}
 	switch {
@@ -475,17 +475,18 @@ func (p *digestPhase) restore() {
 	data, err := p.phase.MarshalBinary()
 	require.NoError(p.t, err)
 	saved := engine.Saved{Snapshot: data, Journal: slices.Clone(p.phase.Journal())}
-	if len(p.phases) > 1 && (p.experience != nil || p.budget != nil) {
+	keeps := p.machines.Knowledge().Config().Keep != restart.Off
+	if len(p.phases) > 1 && (keeps || p.budget != nil) {
 		return
 	}
 	if len(p.phases) == 1 {
-		p.experience, p.shape, p.budget = digesttest.Restored(p.t, p.experience), digesttest.Restored(p.t, p.shape), digesttest.Restored(p.t, p.budget)
+		p.budget = digesttest.Restored(p.t, p.budget)
 		state, err := p.machines.MarshalBinary()
 		require.NoError(p.t, err)
 		fresh := new(engine.Machines)
 		require.NoError(p.t, fresh.UnmarshalBinary(state))
 		p.machines = fresh
-		p.config.Machines, p.config.Experience, p.config.Shape = fresh, p.experience, p.shape
+		p.config.Machines = fresh
 		if p.budget != nil {
 			p.config.Budget = p.budget
 		}

@@ -36,8 +36,8 @@
 // budget. Call [Phase.Release] when nobody polls the phase any more. Then its machines are free for other phases. Do
 // not call Poll inside the loop over its actions.
 //
-// Phases that do the same work, such as the same stage every night, learn from each other if they share a
-// [Config.Experience]. A phase of a few tasks knows almost nothing without it.
+// Phases that do the same work, such as the same stage every night, learn from each other if they share
+// [Machines] and have the same [Config.Kind]. A phase of a few tasks knows almost nothing without them.
 //
 // # Duties of an adapter
 //
@@ -130,7 +130,7 @@
 //     cancelled and submitted elsewhere. The rest ends early if the machine went down and is back
 //     ([Machines.SetDown]).
 //   - A machine that was slow for earlier attempts gets no new attempts as long as other machines may get them
-//     ([MachinesConfig.Record], package estimate/machines).
+//     ([MachinesConfig.Knowledge], package estimate/machines).
 //   - A machine that will leave at a known time gets no new attempts as long as other machines may get them. An
 //     attempt that would not end there in time is copied ([Machines.SetLeaving]).
 //

@@ -116,140 +116,36 @@ func TestPollAsksOneMachineWithoutStragglers(t *testing.T) {
 	assert.Equal(t, 1, offers)
 }
 
-// Data that are no snapshot are an error and leave the machines as they were, and also a record that the caller
+// Data that are no snapshot are an error and leave the machines as they were, and also a Knowledge that the caller
 // gave.
-func TestBadSnapshotLeavesTheRecordAsItWas(t *testing.T) {
-	known := func(ran time.Duration) *machines.Record {
-		r, err := machines.New(machines.Config{})
-		require.NoError(t, err)
+func TestBadSnapshotLeavesTheKnowledgeAsItWas(t *testing.T) {
+	known := func(ran time.Duration) *tracker.Knowledge {
+		know := new(tracker.Knowledge)
 		for m := range 4 {
 			for k := range 6 {
 				took := 10 * time.Second
 				if m == 1 {
 					took = ran
 				}
-				r.End(epoch, m, uint64(k), machines.Attempt{Ran: took, Usual: 10 * time.Second}, machines.Finished)
+				know.Machines().End(epoch, m, uint64(k), machines.Attempt{Ran: took, Usual: 10 * time.Second}, machines.Finished)
 			}
 		}
-		return r
+		return know
 	}
 	two := []engine.Machine{{Name: "aa"}, {Name: "bb"}}
-	written, err := engine.NewMachines(engine.MachinesConfig{Machines: two, Record: known(80 * time.Second)})
+	written, err := engine.NewMachines(engine.MachinesConfig{Machines: two, Knowledge: known(80 * time.Second)})
 	require.NoError(t, err)
 	text, err := written.MarshalBinary()
 	require.NoError(t, err)
 	own := known(10 * time.Second)
-	before := own.Factor(1)
-	h, err := engine.NewMachines(engine.MachinesConfig{Machines: two, Record: own})
+	before := own.Machines().Factor(1)
+	h, err := engine.NewMachines(engine.MachinesConfig{Machines: two, Knowledge: own})
 	require.NoError(t, err)
 	body := snapshottest.Body(text)
 	for _, bad := range [][]byte{bytes.Replace(body, []byte("bb"), []byte("aa"), 1), append(bytes.Clone(body), 0)} {
 		require.Error(t, h.UnmarshalBinary(snapshot.Seal(bad, 0)))
-		assert.Equal(t, before, own.Factor(1))
+		assert.Equal(t, before, own.Machines().Factor(1))
 	}
 	require.NoError(t, h.UnmarshalBinary(text))
-	assert.Greater(t, own.Factor(1), before)
-}
-
-// A record that cannot be saved gets no record from a snapshot.
-func TestMachinesWithAnotherRecordRefuseASnapshotWithARecord(t *testing.T) {
-	data, err := new(engine.Machines).MarshalBinary()
-	require.NoError(t, err)
-	h, err := engine.NewMachines(engine.MachinesConfig{Record: struct{ tracker.MachineRecord }{new(machines.Record)}})
-	require.NoError(t, err)
-	assert.ErrorContains(t, h.UnmarshalBinary(data), "has a record of machines, which MachinesConfig.Record cannot read")
-	data, err = h.MarshalBinary()
-	require.NoError(t, err)
-	require.NoError(t, h.UnmarshalBinary(data))
-	assert.ErrorContains(t, new(engine.Machines).UnmarshalBinary(data), "field 2 (record): is missing")
-}
-
-// Even if times cannot be encoded in a snapshot, the snapshot can be read.
-func TestTimesBeyondTheYear9999CanBeSaved(t *testing.T) {
-	far, before := time.Date(200_000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)
-	for _, wild := range []time.Time{far, before} {
-		for _, now := range []time.Time{epoch, wild} {
-			p, h := newPhase(t, engine.Config{Tasks: 1, Slots: 1}, engine.MachinesConfig{})
-			h.SetLeaving("a", wild)
-			p.Poll(now, nil)
-			p.Poll(now.Add(time.Second), []engine.Attempt{{
-				ID: "0.0", State: engine.Running, Machine: "a", Begun: wild, AsOf: wild, Progress: tracker.Report{Done: .5},
-			}})
-			data, err := h.MarshalBinary()
-			require.NoError(t, err)
-			var machines engine.Machines
-			require.NoError(t, machines.UnmarshalBinary(data))
-			data, err = p.MarshalBinary()
-			require.NoError(t, err)
-			_, err = engine.Restore(engine.Config{Machines: &machines}, engine.Saved{Snapshot: data})
-			assert.NoError(t, err)
-		}
-	}
-}
-
-// The first report about an unknown attempt states its task. If the report of its end states another task, the result
-// becomes the result of that task, and is not lost.
-func TestEndCorrectsTheTaskOfAnAdoptedAttempt(t *testing.T) {
-	for _, queued := range []bool{true, false} {
-		p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 4, Preloaded: queued}, engine.MachinesConfig{})
-		p.Poll(at(0), []engine.Attempt{{ID: "x", Task: 0, State: engine.Running, Machine: "a"}})
-		var ids []string
-		for _, a := range p.Poll(at(1), []engine.Attempt{{ID: "x", Task: 1, State: engine.Succeeded, Machine: "a"}}).Actions {
-			if a.Op == engine.Submit {
-				ids = append(ids, fmt.Sprint(a.Task))
-			}
-		}
-		assert.Equal(t, 1, p.Ledger().Finished, "task 1 must finish")
-		if queued {
-			assert.Empty(t, ids, "the engine holds task 0 and will list it")
-			p.Poll(at(2), []engine.Attempt{{ID: "y", State: engine.Succeeded}})
-		} else {
-			assert.Equal(t, []string{"0"}, ids)
-			p.Poll(at(2), []engine.Attempt{{ID: "0.1", State: engine.Succeeded}})
-		}
-		for _, r := range p.Outstanding() {
-			p.Published(r.ID)
-		}
-		assert.True(t, p.Done())
-		assert.Equal(t, 2, p.Ledger().Finished)
-	}
-}
-
-// The zero Phase is a phase without tasks.
-func TestZeroPhaseHasNoTasks(t *testing.T) {
-	var p engine.Phase
-	assert.True(t, p.Done())
-	assert.Empty(t, p.Poll(epoch, []engine.Attempt{{ID: "x", State: engine.Running}}).Actions)
-	assert.Equal(t, 1, p.Ledger().Ignored)
-	var q, r, s, u, v engine.Phase
-	assert.Empty(t, q.Close(epoch).Actions)
-	assert.Zero(t, r.Facts().Tasks)
-	assert.False(t, s.UnitTimes().Known())
-	u.SetEligible(0, false, false)
-	data, err := v.MarshalBinary()
-	require.NoError(t, err)
-	_, err = engine.Restore(engine.Config{}, engine.Saved{Snapshot: data})
-	require.NoError(t, err)
-}
-
-// A task is given up at exactly MaxLost losses.
-func TestGivenUpAtMaxLost(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Tasks: 1, Slots: 1, MaxLost: 3}, engine.MachinesConfig{})
-	p.Poll(at(0), nil)
-	for lost := range 3 {
-		assert.Empty(t, p.GivenUp())
-		p.Poll(at(float64(lost+1)), []engine.Attempt{{ID: fmt.Sprint("0.", lost), State: engine.Lost}})
-	}
-	assert.Equal(t, []int{0}, p.GivenUp())
-}
-
-// A cancelled attempt occupies its slot until it is seen to have ended, also if the engine places attempts.
-func TestCancelledAttemptHoldsItsSlot(t *testing.T) {
-	p, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 1, Policy: after(2 * time.Second)}, engine.MachinesConfig{})
-	p.Poll(at(0), nil)
-	running := engine.Attempt{ID: "0.0", State: engine.Running, Begun: epoch, Machine: "a"}
-	assert.Equal(t, []string{"cancel 0.0 on a: restart beyond-peers attempt=0"}, lines(p.Poll(at(3), []engine.Attempt{running}).Actions))
-	assert.Empty(t, p.Poll(at(4), []engine.Attempt{running}).Actions, "the cancelled attempt holds the only slot")
-	running.State = engine.Cancelled
-	assert.Len(t, p.Poll(at(5), []engine.Attempt{running}).Actions, 1)
+	assert.Greater(t, own.Machines().Factor(1), before)
 }

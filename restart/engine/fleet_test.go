@@ -10,17 +10,18 @@ import (
 
 	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/restart/engine"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // Two schedulers see the same machines in different orders, and know them by name.
-func TestSchedulersShareARecord(t *testing.T) {
-	record := func(origin string) *machines.Record {
-		r, err := machines.New(machines.Config{Origin: origin})
+func TestSchedulersShareAKnowledge(t *testing.T) {
+	of := func(origin string) *tracker.Knowledge {
+		know, err := tracker.NewKnowledge(tracker.KnowledgeConfig{Machines: machines.Config{Origin: origin}})
 		require.NoError(t, err)
-		return r
+		return know
 	}
-	there, here := record("there"), record("here")
-	p, _ := newPhase(t, engine.Config{Tasks: 12}, engine.MachinesConfig{Record: there})
+	there, here := of("there"), of("here")
+	p, _ := newPhase(t, engine.Config{Tasks: 12, Kind: "a"}, engine.MachinesConfig{Knowledge: there})
 	p.Poll(at(0), nil)
 	var all []engine.Attempt
 	for task := range 12 {
@@ -38,30 +39,33 @@ func TestSchedulersShareARecord(t *testing.T) {
 	require.NoError(t, here.Merge(at(221), delta))
 
 	q, machines := newPhase(t, engine.Config{Tasks: 8, Interval: time.Second}, engine.MachinesConfig{
-		Record: here, Machines: []engine.Machine{{Name: "d", Slots: 1}, {Name: "c", Slots: 1}, {Name: "b", Slots: 1}},
+		Knowledge: here, Machines: []engine.Machine{{Name: "d", Slots: 1}, {Name: "c", Slots: 1}, {Name: "b", Slots: 1}},
 	})
 	q.Poll(at(222), []engine.Attempt{{Task: 0, ID: "0.0", Machine: "c", State: engine.Running, Begun: at(221)}})
 	q.Poll(at(223), []engine.Attempt{{Task: 0, ID: "0.0", Machine: "c", State: engine.Running, Begun: at(221)}})
 	assert.Equal(t, []string{"d"}, machines.Slow())
+	longest, known := here.Longest("a", 0)
+	assert.Equal(t, 200., longest, "the other scheduler has seen phases of this kind")
+	assert.Equal(t, 12, known)
 }
 
-// A record that was merged before the first Poll is used for the first attempts, whether the machines are known by
+// A Knowledge that was merged before the first Poll is used for the first attempts, whether the machines are known by
 // then or are added later.
-func TestMergedRecordCountsForTheFirstWave(t *testing.T) {
+func TestMergedKnowledgeCountsForTheFirstWave(t *testing.T) {
 	for _, late := range []bool{false, true} {
-		there, err := machines.New(machines.Config{Origin: "there"})
+		there, err := tracker.NewKnowledge(tracker.KnowledgeConfig{Machines: machines.Config{Origin: "there"}})
 		require.NoError(t, err)
-		here, err := machines.New(machines.Config{Origin: "here"})
+		here, err := tracker.NewKnowledge(tracker.KnowledgeConfig{Machines: machines.Config{Origin: "here"}})
 		require.NoError(t, err)
 		names := []string{"w0", "w1", "w2", "w3"}
 		for i, name := range names {
-			there.SetName(i, name)
+			there.Machines().SetName(i, name)
 			for k := range uint64(6) {
 				ran := 10 * time.Second
 				if name == "w3" {
 					ran *= 8
 				}
-				there.End(at(float64(100+k)), i, k, machines.Attempt{Ran: ran, Usual: 10 * time.Second, Done: 1}, machines.Finished)
+				there.Machines().End(at(float64(100+k)), i, k, machines.Attempt{Ran: ran, Usual: 10 * time.Second, Done: 1}, machines.Finished)
 			}
 		}
 		merge := func() {
@@ -72,7 +76,7 @@ func TestMergedRecordCountsForTheFirstWave(t *testing.T) {
 		if !late {
 			merge()
 		}
-		c := engine.MachinesConfig{Record: here}
+		c := engine.MachinesConfig{Knowledge: here}
 		for _, name := range names[:2] {
 			c.Machines = append(c.Machines, engine.Machine{Name: name, Slots: 4})
 		}

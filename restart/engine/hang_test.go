@@ -90,19 +90,25 @@ func TestZeroTimeCountsAsTheLastPoll(t *testing.T) {
 	assert.Equal(t, 2, p.Ledger().ClockSteps)
 }
 
-// Record returns the record of the machines, to keep it beside a journal: the caller's own, or the record that is
+// Knowledge returns what is known about the machines, to keep it beside a journal: the caller's own, or that which is
 // created in place of nil.
-func TestRecordReturnsTheGivenOrTheOwnRecord(t *testing.T) {
-	record := new(machines.Record)
-	shared, err := engine.NewMachines(engine.MachinesConfig{Record: record})
+func TestKnowledgeReturnsTheGivenOrTheOwnKnowledge(t *testing.T) {
+	know := new(tracker.Knowledge)
+	shared, err := engine.NewMachines(engine.MachinesConfig{Knowledge: know})
 	require.NoError(t, err)
-	assert.Same(t, record, shared.Record())
+	assert.Same(t, know, shared.Knowledge())
 	zero := new(engine.Machines)
 	p, err := engine.New(engine.Config{Tasks: 1, Slots: 1, Interval: time.Second, Machines: zero})
 	require.NoError(t, err)
 	a := p.Poll(epoch, nil).Actions[0]
 	p.Poll(epoch.Add(time.Second), []engine.Attempt{{ID: a.ID, State: engine.Succeeded, Machine: "h", Begun: epoch}})
-	own, is := zero.Record().(*machines.Record)
-	require.True(t, is)
-	assert.Equal(t, 1, own.Len())
+	assert.Equal(t, 1, zero.Knowledge().Machines().Len())
+}
+
+// The engine places attempts by machines, so it refuses a Knowledge that remembers none.
+func TestAKnowledgeWithoutMachinesIsRefused(t *testing.T) {
+	know, err := tracker.NewKnowledge(tracker.KnowledgeConfig{Machines: machines.Config{MaxMachines: restart.Off}})
+	require.NoError(t, err)
+	_, err = engine.NewMachines(engine.MachinesConfig{Knowledge: know})
+	assert.ErrorContains(t, err, "MachinesConfig.Knowledge is \"one without machines\", want a Knowledge that remembers machines")
 }

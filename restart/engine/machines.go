@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/restart/engine/internal/cluster"
@@ -26,12 +25,12 @@ type MachinesConfig struct {
 	// Machines are the known machines. Either all machines have slots or none of them has. If none has slots, further
 	// machines are added when the engine shows them.
 	Machines []Machine
-	// Record is what earlier attempts have shown about the speed of each machine. The machine numbers of the record
-	// are the indices of this package. A machine that the record calls slow gets no new attempts as long as other
-	// machines may get them. If Record is nil, the Machines create a record that lasts as long as they do; so share
-	// one Machines among the phases of a cluster. A record with an Origin is shared with other schedulers, so it also
-	// receives the machines' names.
-	Record tracker.MachineRecord
+	// Knowledge is what earlier phases have shown: about the speed of each machine, and about the phases of each
+	// Config.Kind. Its machine numbers are the indices of this package. A machine that is known to be slow gets no new
+	// attempts as long as other machines may get them. If Knowledge is nil, the Machines create one that lasts as long
+	// as they do; so share one Machines among the phases of a cluster. A Knowledge with an Origin is shared with other
+	// schedulers, so it also receives the machines' names.
+	Knowledge *tracker.Knowledge
 	// Prefetch is how many attempts may wait on each machine, in addition to the attempts that run there. A waiting
 	// attempt begins as soon as another attempt ends. Without it, the slot is idle until a poll has seen the end and
 	// the next attempt has arrived. So set 1 if a worker takes its next attempt from a queue of its own. Only first
@@ -55,9 +54,9 @@ const (
 // order in which they were configured or first seen, and the tracker uses the same numbers. The zero value contains
 // no machines. Machines is not safe for concurrent use.
 type Machines struct {
-	set    *cluster.Set
-	record tracker.MachineRecord
-	// The number of machines whose names were reported to the record.
+	set       *cluster.Set
+	knowledge *tracker.Knowledge
+	// The number of machines whose names were reported to the knowledge.
 	named int
 }
 
@@ -70,7 +69,10 @@ func NewMachines(c MachinesConfig) (*Machines, error) {
 	); err != nil {
 		return nil, err
 	}
-	m := &Machines{set: cluster.New(check.Or(c.Rest, defaultRest), c.Prefetch), record: c.Record}
+	if c.Knowledge != nil && c.Knowledge.Machines() == nil {
+		return nil, check.Bad(machinesPlace, "Knowledge", "one without machines", "a Knowledge that remembers machines")
+	}
+	m := &Machines{set: cluster.New(check.Or(c.Rest, defaultRest), c.Prefetch), knowledge: c.Knowledge}
 	for _, machine := range c.Machines {
 		if err := m.Add(machine); err != nil {
 			return nil, err
@@ -99,16 +101,12 @@ func (m *Machines) number(name string) int {
 	return i
 }
 
-// tellNames reports the machines' names to the record, if schedulers share the record. Then the experience of other
-// schedulers with a machine is used from the first submission on.
+// tellNames reports the machines' names to the knowledge, if schedulers share it. Then the observations of other
+// schedulers about a machine are used from the first submission on.
 func (m *Machines) tellNames() {
 	for ; m.named < m.set.Len(); m.named++ {
-		record, ok := m.record.(interface {
-			Config() machines.Config
-			SetName(machine int, name string) bool
-		})
-		if ok && record.Config().Origin != "" {
-			record.SetName(m.named, m.set.Name(m.named))
+		if m.knowledge.Machines().Config().Origin != "" {
+			m.knowledge.Machines().SetName(m.named, m.set.Name(m.named))
 		}
 	}
 }
@@ -121,8 +119,8 @@ func (m *Machines) fill() *Machines {
 	if m.set == nil {
 		m.set = cluster.New(defaultRest, 0)
 	}
-	if m.record == nil {
-		m.record = new(machines.Record)
+	if m.knowledge == nil {
+		m.knowledge = new(tracker.Knowledge)
 	}
 	return m
 }
@@ -145,9 +143,10 @@ func (m *Machines) check(i int, machine cluster.Machine) error {
 	return nil
 }
 
-// Record returns the record of the machines: MachinesConfig.Record, or the record that was created in its place. To
-// replay a phase's journal, keep a snapshot of the record from the moment when the phase began.
-func (m *Machines) Record() tracker.MachineRecord { return m.fill().record }
+// Knowledge returns what is known about the machines and about the kinds of phases: MachinesConfig.Knowledge, or the
+// Knowledge that was created in its place. To replay a phase's journal, keep a snapshot of it from the moment when the
+// phase began.
+func (m *Machines) Knowledge() *tracker.Knowledge { return m.fill().knowledge }
 
 // Resting returns the names of the machines that get no new attempts for a while because they lost an attempt. The
 // names are in the order of the machines' numbers. O(machines).
@@ -156,7 +155,7 @@ func (m *Machines) Resting(now time.Time) []string {
 }
 
 // Slow returns the names of the machines that were slow at the last Poll of a phase, as computed from earlier
-// attempts (MachinesConfig.Record). These machines get no new attempts as long as other machines may get them. The
+// attempts (MachinesConfig.Knowledge). These machines get no new attempts as long as other machines may get them. The
 // names are in the order of the machines' numbers. O(machines).
 func (m *Machines) Slow() []string { return m.names(func(i int) bool { return m.set.IsSlow(i) }) }
 
@@ -226,9 +225,9 @@ func (m *Machines) List() []Machine {
 	return list
 }
 
-// AppendBinary appends a snapshot of the machines to dst. The snapshot contains the record of machines, unless
-// MachinesConfig.Record supplied it. The snapshot does not contain how many attempts run on each machine; that
-// follows from the snapshots of the phases. AppendBinary never fails. O(machines).
+// AppendBinary appends a snapshot of the machines to dst. The snapshot contains the Knowledge. It does not contain how
+// many attempts run on each machine; that follows from the snapshots of the phases. AppendBinary never fails.
+// O(machines + kinds).
 func (m *Machines) AppendBinary(dst []byte) ([]byte, error) {
 	m.fill()
 	return snapshot.Append(dst, snapshot.Version, m.code)
@@ -237,11 +236,10 @@ func (m *Machines) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns a snapshot of the machines; see [Machines.AppendBinary].
 func (m *Machines) MarshalBinary() ([]byte, error) { return m.AppendBinary(nil) }
 
-// UnmarshalBinary sets m from a snapshot. If MachinesConfig.Record supplied the record, first create m with
-// [NewMachines] and that record. If data is not a snapshot, UnmarshalBinary returns an error and changes nothing.
-// O(machines).
+// UnmarshalBinary sets m and its Knowledge from a snapshot. If data is not a snapshot, UnmarshalBinary returns an error
+// and changes nothing. O(machines + kinds).
 func (m *Machines) UnmarshalBinary(data []byte) error {
-	read := Machines{record: m.record}
+	read := Machines{knowledge: m.knowledge}
 	read.fill()
 	return snapshot.RestoreTo(read, data, snapshot.Version, m, (*Machines).code)
 }
@@ -249,11 +247,6 @@ func (m *Machines) UnmarshalBinary(data []byte) error {
 // code encodes the machines into the codec, or decodes the machines from the codec.
 func (m *Machines) code(c *snapshot.Codec) {
 	c.Field(1, "set").Fields(func() { m.set.Code(c, m.check) })
-	record, own := m.record.(snapshot.State)
-	if !own {
-		c.Check(!c.Has(2, "record", false), "has a record of machines, which MachinesConfig.Record cannot read")
-		return
-	}
-	// The record is decoded last, because it is changed in place and nothing may fail after that.
-	c.Field(2, "record").Last(record)
+	// The knowledge is decoded last, because it is changed in place and nothing may fail after that.
+	c.Field(2, "knowledge").Last(m.knowledge)
 }

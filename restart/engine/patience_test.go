@@ -11,14 +11,13 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// known returns the experience of a kind with a number of attempts that took 10 s, or as long as their work.
-func known(t *testing.T, attempts int, work []float64) *tracker.Experience {
-	x := new(tracker.Experience)
+// known returns machines that know a number of attempts of the kind "a", which took 10 s, or as long as their work.
+func known(t *testing.T, attempts int, work []float64) *engine.Machines {
+	x := new(engine.Machines)
 	for i := range attempts {
-		p, err := engine.New(engine.Config{Tasks: 1, Work: work, Slots: 1, Interval: time.Second, Experience: x})
+		p, err := engine.New(engine.Config{Tasks: 1, Work: work, Slots: 1, Interval: time.Second, Machines: x, Kind: "a"})
 		require.NoError(t, err)
 		p.Poll(at(0), nil)
 		p.Poll(at(11), []engine.Attempt{report("0.0", 0, engine.Succeeded, 0, 10)})
@@ -58,7 +57,7 @@ func lasts(t *testing.T, c engine.Config, attempts int) (seconds []float64) {
 
 // A timeout is learned from 32 run times. It is twice as long after each failure, and at most Config.Timeout.
 func TestALearnedTimeout(t *testing.T) {
-	c := engine.Config{Patience: 4, Timeout: 100 * time.Second, Experience: known(t, 32, nil)}
+	c := engine.Config{Patience: 4, Timeout: 100 * time.Second, Machines: known(t, 32, nil), Kind: "a"}
 	assert.Equal(t, []float64{40, 80, 100, 100}, lasts(t, c, 4))
 	c.Timeout = 0
 	assert.Equal(t, []float64{40, 80, 160, 320}, lasts(t, c, 4))
@@ -68,11 +67,11 @@ func TestALearnedTimeout(t *testing.T) {
 	assert.Equal(t, []float64{20, 20, 40}, lasts(t, c, 3), "at least 20 intervals")
 	c.Timeout, c.Patience, c.Work = 100*time.Second, 4, []float64{10}
 	assert.Equal(t, []float64{100}, lasts(t, c, 1), "the kind has no times for a unit of work")
-	c.Experience = known(t, 32, []float64{5})
+	c.Machines = known(t, 32, []float64{5})
 	assert.Equal(t, []float64{80, 100}, lasts(t, c, 2), "ten seconds for half of the work")
-	c.Work, c.Experience = nil, known(t, 31, nil)
+	c.Work, c.Machines = nil, known(t, 31, nil)
 	assert.Equal(t, []float64{100}, lasts(t, c, 1), "too little is known")
-	c.Experience = nil
+	c.Machines, c.Kind = known(t, 32, nil), ""
 	assert.Equal(t, []float64{100}, lasts(t, c, 1))
 	for _, bad := range []float64{-1, .5, 2e6} {
 		_, err := engine.New(engine.Config{Tasks: 1, Interval: time.Second, Patience: bad})
@@ -85,7 +84,7 @@ func TestALearnedTimeout(t *testing.T) {
 // A timeout that is learned while an attempt runs holds for this attempt. A restored phase has the same timeout.
 func TestATimeoutIsLearnedMeanwhile(t *testing.T) {
 	x := known(t, 31, nil)
-	c := engine.Config{Tasks: 1, Slots: 1, Interval: time.Second, Patience: 4, Experience: x, Policy: restart.Never{}}
+	c := engine.Config{Tasks: 1, Slots: 1, Interval: time.Second, Patience: 4, Machines: x, Kind: "a", Policy: restart.Never{}}
 	p, err := engine.New(c)
 	require.NoError(t, err)
 	p.Poll(at(100), nil)
@@ -95,14 +94,14 @@ func TestATimeoutIsLearnedMeanwhile(t *testing.T) {
 	}
 	data, err := p.MarshalBinary()
 	require.NoError(t, err)
-	other, err := engine.New(engine.Config{Tasks: 1, Slots: 1, Interval: time.Second, Experience: x})
+	other, err := engine.New(engine.Config{Tasks: 1, Slots: 1, Interval: time.Second, Machines: x, Kind: "a"})
 	require.NoError(t, err)
 	other.Poll(at(150), nil)
 	other.Poll(at(200), []engine.Attempt{report("0.0", 0, engine.Succeeded, 150, 199)})
-	machines, err := engine.NewMachines(engine.MachinesConfig{})
+	state, err := x.MarshalBinary()
 	require.NoError(t, err)
-	machines.SetDown("n1", false)
-	c.Machines = machines
+	c.Machines = new(engine.Machines)
+	require.NoError(t, c.Machines.UnmarshalBinary(state))
 	restored, err := engine.Restore(c, engine.Saved{Snapshot: data})
 	require.NoError(t, err)
 	for _, p := range []*engine.Phase{p, restored} {

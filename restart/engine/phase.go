@@ -74,7 +74,7 @@ type scratch struct {
 	refused []int
 	// The machines on which a new attempt should not run.
 	unwanted []int
-	// The machines that are slow, as computed from earlier attempts (MachinesConfig.Record).
+	// The machines that are slow, as computed from earlier attempts (MachinesConfig.Knowledge).
 	slow []int
 }
 

@@ -153,7 +153,7 @@ func (p *Phase) applyAll(told []Attempt) {
 // decideAndAnswer makes the decisions of a call and returns what to do. If all is true, the policy is asked about
 // every running attempt. If all is false, only free slots are filled.
 func (p *Phase) decideAndAnswer(all bool) Turn {
-	p.scratch.slow = p.machines.record.AppendAvoid(p.scratch.slow[:0])
+	p.scratch.slow = p.machines.knowledge.Machines().AppendAvoid(p.scratch.slow[:0])
 	p.machines.set.Settle(p.time.wall, p.scratch.slow)
 	p.repeatRequests()
 	p.decide(all)

@@ -76,19 +76,10 @@ func (always) Decide(restart.Task, restart.Phase) restart.Decision {
 	return restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot, Gain: time.Second}
 }
 
-// judged is a record of machines that calls the given machines slow.
-type judged struct {
-	machines.Record
-	slow []int
-}
-
-func (j *judged) AppendAvoid(dst []int) []int { return append(dst, j.slow...) }
-
 // An attempt that waits on a machine is withdrawn when the machine turns out to be slow.
 func TestPrefetchedAttemptLeavesASlowMachine(t *testing.T) {
-	record := &judged{}
 	workers, err := engine.NewMachines(engine.MachinesConfig{
-		Machines: []engine.Machine{{Name: "n1", Slots: 1}, {Name: "n2", Slots: 1}}, Prefetch: 1, Record: record,
+		Machines: []engine.Machine{{Name: "n1", Slots: 1}, {Name: "n2", Slots: 1}}, Prefetch: 1,
 	})
 	require.NoError(t, err)
 	p, err := engine.New(engine.Config{Tasks: 6, Interval: time.Second, Machines: workers, Policy: restart.Never{}})
@@ -101,7 +92,11 @@ func TestPrefetchedAttemptLeavesASlowMachine(t *testing.T) {
 	assert.Equal(t, []string{"publish 1.0 n2", "submit 4.0 n2"}, places(p.Poll(at(1), list).Actions))
 	p.Published("1.0")
 	list[1] = on("n2", "4.0", 4, engine.Queued, 0)
-	record.slow = []int{0}
+	for k := range uint64(8) {
+		for machine, ran := range []time.Duration{80 * time.Second, 10 * time.Second} {
+			workers.Knowledge().Machines().End(at(2), machine, 1e9+k, machines.Attempt{Ran: ran, Usual: 10 * time.Second}, machines.Finished)
+		}
+	}
 	assert.Equal(t, []string{"cancel 2.0 n1"}, places(p.Poll(at(2), list).Actions))
 	list[2], list[3] = on("n2", "4.0", 4, engine.Running, 3), on("n2", "3.0", 3, engine.Succeeded, 1)
 	assert.Equal(t, []string{"publish 3.0 n2", "submit 2.1 n2"}, places(p.Poll(at(3), list).Actions))

@@ -105,7 +105,7 @@ func (p *Phase) code(c *snapshot.Codec, config tracker.Config) {
 		}
 		was := p.tracker.Config()
 		k.Tasks, k.Interval, k.Clones, k.Policy, k.Budget = was.Tasks, was.Interval, was.Clones, was.Policy, was.Budget
-		k.Recent = was.Recent
+		k.Recent, k.Kind = was.Recent, was.Kind
 		p.book = newBook(was.Tasks, was.Recent > 0) // codeRows has the tasks of a growing phase
 		if hasWork {
 			k.Work = make([]float64, was.Tasks)

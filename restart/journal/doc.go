@@ -49,7 +49,7 @@
 //	TIME lose machine=M                          LoseMachine
 //	TIME lose task=T                             LoseOutput
 //	TIME leave machine=M in=D                    Leave: after D from now; without D the machine stays
-//	TIME merge delta=BASE64                      Merge: the experience of another process with the machines
+//	TIME merge delta=BASE64                      Merge: the observations of another process
 //	TIME close                                   Close
 //
 // An answer has one of six forms:
@@ -69,7 +69,7 @@
 // A phase is a group of tasks that do the same work on different data. The line of a phase contains the fields of
 // tracker.Config. Fields that are zero are left out. The numbers and flags are:
 //
-//   - Fields of Config itself: tasks, slots, machines, interval, lag, clones, stream, recent,
+//   - Fields of Config itself: tasks, slots, machines, interval, lag, clones, stream, recent, kind,
 //     work=W,W,...
 //   - Fields of Config.Model: window, grace and wrap-up.
 //   - Fields of Config.UnitTimes: min-samples, floor, fixed-overhead and keep-first-wave.
@@ -82,18 +82,17 @@
 //	policy=custom                                a policy of your own
 //	budget=100,share=0.2,rate=off,floor=5        a budget of 100 slots, and its fields that differ from the defaults
 //	budget=custom                                a limiter of your own
-//	record=new                                   a record of machines with its defaults and no experience
-//	record=custom                                any other record of machines
+//	kind="daily"  kind="a\x20b"                  the kind of the phase, as Go quotes a text; \x20 is a space
+//	knowledge=new                                a Knowledge with its defaults and no observations
+//	knowledge=custom                             any other Knowledge
 //	prior=custom  path=custom                    a prior for the unit times; a path
-//	shape=custom  experience=custom              a shape of progress; an experience of earlier phases
 //
-// The value custom means that the real value has no text. So a replay needs the value in its [Options]. A record of
-// machines (how slow each machine was for earlier attempts) is custom if it is not empty. A budget is written without
-// its state. So if earlier phases have used the budget, a replay needs the budget itself, too.
+// The value custom means that the real value has no text. So a replay needs the value in its [Options]. A Knowledge
+// (what earlier phases have shown) is custom if it is not empty. A budget is written without its state. So if earlier phases have used the budget, a replay needs the budget itself, too.
 //
-// To replay such a journal, marshal the record and the budget when the phase begins, and keep the bytes beside the
-// journal. For the replay, let [Options.Configure] read the bytes into a new record and a new budget, as the example
-// of Options does. For a phase of package engine, the record is the record of its Machines.
+// To replay such a journal, marshal the Knowledge and the budget when the phase begins, and keep the bytes beside the
+// journal. For the replay, let [Options.Configure] read the bytes into a new Knowledge and a new budget, as the
+// example of Options does. For a phase of package engine, the Knowledge is that of its Machines.
 //
 // # Exactness
 //
@@ -103,10 +102,10 @@
 //
 // # When a journal is not enough
 //
-// A journal contains the events of one phase. If several phases share a tracker.Budget or a record of machines, the
+// A journal contains the events of one phase. If several phases share a tracker.Budget or a tracker.Knowledge, the
 // journal does not show how the other phases change it. Then a replay may make other decisions: without Options it
 // starts with a new budget of the same configuration. Phases that run one after another replay exactly with the saved
-// budget and record. Phases that run at the same time need not replay exactly. The events are in the order in which
+// budget and Knowledge. Phases that run at the same time need not replay exactly. The events are in the order in which
 // the tracker received them, even if a clock was set back.
 //
 // The functions are pure and safe for concurrent use. A Recorder is not safe for concurrent use.

@@ -6,20 +6,19 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/restart/journal"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// How does a journal replay if its phase began with experience? The second phase of a cluster begins with the
-// record and the budget of the first. Both are saved when it begins, and the replay reads them back. In package
+// How does a journal replay if its phase began with knowledge? The second phase of a cluster begins with the
+// Knowledge and the budget of the first. Both are saved when it begins, and the replay reads them back. In package
 // restarttest, OptionsFor takes the same options for each file.
 func ExampleOptions() {
-	record, budget := new(machines.Record), new(tracker.Budget)
-	var text, recordThen, budgetThen []byte // of the last phase: three files that belong together
+	know, budget := new(tracker.Knowledge), new(tracker.Budget)
+	var text, knowledgeThen, budgetThen []byte // of the last phase: three files that belong together
 	for range 2 {
 		var err error
-		if recordThen, err = record.MarshalBinary(); err != nil {
+		if knowledgeThen, err = know.MarshalBinary(); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -27,7 +26,9 @@ func ExampleOptions() {
 			fmt.Println(err)
 			return
 		}
-		config := tracker.Config{Tasks: 8, Slots: 4, Machines: 4, Interval: 10 * time.Second, Record: record, Budget: budget}
+		config := tracker.Config{
+			Tasks: 8, Slots: 4, Machines: 4, Interval: 10 * time.Second, Knowledge: know, Kind: "hourly", Budget: budget,
+		}
 		recorder := journal.NewRecorder(config)
 		config.OnEvent = recorder.OnEvent
 		t, err := tracker.New(config)
@@ -46,11 +47,11 @@ func ExampleOptions() {
 		text = recorder.Bytes()
 	}
 	replayed, err := journal.Replay(text, journal.Options{Configure: func(_ int, c *tracker.Config) {
-		record, budget := new(machines.Record), new(tracker.Budget)
-		if err := errors.Join(record.UnmarshalBinary(recordThen), budget.UnmarshalBinary(budgetThen)); err != nil {
+		know, budget := new(tracker.Knowledge), new(tracker.Budget)
+		if err := errors.Join(know.UnmarshalBinary(knowledgeThen), budget.UnmarshalBinary(budgetThen)); err != nil {
 			fmt.Println(err)
 		}
-		c.Record, c.Budget = record, budget
+		c.Knowledge, c.Budget = know, budget
 	}})
 	fmt.Println(err, bytes.Equal(replayed, text))
 	_, err = journal.Replay(text, journal.Options{})
@@ -58,5 +59,5 @@ func ExampleOptions() {
 
 	// Output:
 	// <nil> true
-	// journal: line 1: the record of machines is custom, want Options.Configure to supply it
+	// journal: line 1: the knowledge is custom, want Options.Configure to supply it as it was
 }

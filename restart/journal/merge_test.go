@@ -13,30 +13,30 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// The journal contains the experience of another process, so a replay makes the same decisions as the tracker.
+// The journal contains the observations of another process, so a replay makes the same decisions as the tracker.
 func TestReplayMerges(t *testing.T) {
 	start, usual := time.Unix(0, 0), 20*time.Second
-	shared := func(origin string) *machines.Record {
-		r, err := machines.New(machines.Config{Origin: origin})
+	shared := func(origin string) *tracker.Knowledge {
+		know, err := tracker.NewKnowledge(tracker.KnowledgeConfig{Machines: machines.Config{Origin: origin}})
 		require.NoError(t, err)
 		for machine, name := range []string{"a", "b", "c", "d"} {
-			require.True(t, r.SetName(machine, name))
+			require.True(t, know.Machines().SetName(machine, name))
 		}
-		return r
+		return know
 	}
-	other, record := shared("there"), shared("here")
+	other, know := shared("there"), shared("here")
 	for machine := range 4 {
 		for range 3 {
 			ran := usual
 			if machine == 3 {
 				ran *= 8
 			}
-			other.End(start, machine, 0, machines.Attempt{Ran: ran, Usual: usual}, machines.Finished)
+			other.Machines().End(start, machine, 0, machines.Attempt{Ran: ran, Usual: usual}, machines.Finished)
 		}
 	}
-	then, err := record.MarshalBinary()
+	then, err := know.MarshalBinary()
 	require.NoError(t, err)
-	config := tracker.Config{Tasks: 8, Slots: 4, Machines: 4, Interval: time.Second, Record: record}
+	config := tracker.Config{Tasks: 8, Slots: 4, Machines: 4, Interval: time.Second, Knowledge: know}
 	recorder := NewRecorder(config)
 	config.OnEvent = recorder.OnEvent
 	phase, err := tracker.New(config)
@@ -47,8 +47,8 @@ func TestReplayMerges(t *testing.T) {
 	}
 	now := start.Add(usual)
 	phase.Start(now, 3, 0)
-	assert.Contains(t, phase.Next(now, 3).String(), "start", "machine 3 has no record yet")
-	delta, err := other.AppendDelta(nil, record.AppendVersion(nil))
+	assert.Contains(t, phase.Next(now, 3).String(), "start", "machine 3 is not known yet")
+	delta, err := other.AppendDelta(nil, know.AppendVersion(nil))
 	require.NoError(t, err)
 	phase.Merge(now, delta)
 	assert.Contains(t, phase.Next(now, 3).String(), "slow-machine")
@@ -58,13 +58,12 @@ func TestReplayMerges(t *testing.T) {
 	assert.Equal(t, 1, phase.Ledger().Ignored)
 
 	options := Options{Configure: func(_ int, c *tracker.Config) {
-		record := new(machines.Record)
-		require.NoError(t, record.UnmarshalBinary(then))
-		c.Record = record
+		c.Knowledge = new(tracker.Knowledge)
+		require.NoError(t, c.Knowledge.UnmarshalBinary(then))
 	}}
 	text := string(recorder.Bytes())
 	assert.Equal(t, text, replay(t, text, options))
-	assert.Contains(t, text, "20s merge delta=bQ")
+	assert.Contains(t, text, "20s merge delta=a")
 	var without []string
 	for line := range strings.Lines(text) {
 		if !strings.Contains(line, "merge delta=") {
@@ -73,7 +72,7 @@ func TestReplayMerges(t *testing.T) {
 	}
 	assert.NotContains(t, replay(t, strings.Join(without, ""), options), "slow-machine")
 
-	for _, text := range []string{"\n1s merge delta=bQ", " record=new\n1s merge delta=bQ", " record=new\n1s merge delta=b!"} {
+	for _, text := range []string{"\n1s merge delta=bQ", " knowledge=new\n1s merge delta=bQ", " knowledge=new\n1s merge delta=b!"} {
 		assert.Contains(t, replay(t, "phase tasks=1 interval=1s"+text+"\n", Options{}), "ignored")
 	}
 }
@@ -111,14 +110,14 @@ func TestPhaseWithoutTasksReadsBack(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// Several phases in a journal share an experience. They replay with the experience as it was before the first
+// Several phases in a journal share a Knowledge. They replay with the Knowledge as it was before the first
 // phase.
-func TestReplayNeedsTheExperienceAsItWas(t *testing.T) {
-	play := func(x *tracker.Experience) string {
+func TestReplayNeedsTheKnowledgeAsItWas(t *testing.T) {
+	play := func(x *tracker.Knowledge) string {
 		var text strings.Builder
 		for phase := range 6 {
 			from := time.Unix(1000*int64(phase), 0)
-			tr, r := record(t, tracker.Config{Tasks: 2, Slots: 4, Interval: 10 * time.Second, Experience: x})
+			tr, r := record(t, tracker.Config{Tasks: 2, Slots: 4, Interval: 10 * time.Second, Knowledge: x, Kind: "a kind"})
 			for task := range 2 {
 				tr.Start(from, task, task)
 			}
@@ -134,21 +133,21 @@ func TestReplayNeedsTheExperienceAsItWas(t *testing.T) {
 		}
 		return text.String()
 	}
-	x := new(tracker.Experience)
+	x := new(tracker.Knowledge)
 	play(x)
 	then, err := x.MarshalBinary()
 	require.NoError(t, err)
 	text := play(x)
-	assert.Contains(t, text, "experience=custom")
+	assert.Contains(t, text, ` kind="a\x20kind" knowledge=custom`)
 	options := func(then []byte) Options {
-		again := new(tracker.Experience)
+		again := new(tracker.Knowledge)
 		require.NoError(t, again.UnmarshalBinary(then))
-		return Options{Configure: func(_ int, c *tracker.Config) { c.Experience = again }}
+		return Options{Configure: func(_ int, c *tracker.Config) { c.Knowledge = again }}
 	}
 	assert.Equal(t, text, replay(t, text, options(then)))
-	empty, err := new(tracker.Experience).MarshalBinary()
+	empty, err := new(tracker.Knowledge).MarshalBinary()
 	require.NoError(t, err)
-	assert.NotEqual(t, text, replay(t, text, options(empty)), "the experience before the first phase must count")
+	assert.NotEqual(t, text, replay(t, text, options(empty)), "the knowledge before the first phase must count")
 	_, err = Replay([]byte(text), Options{})
-	assert.ErrorContains(t, err, "the experience is custom")
+	assert.ErrorContains(t, err, "the knowledge is custom")
 }

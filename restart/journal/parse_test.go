@@ -153,7 +153,7 @@ func TestErrorsNameTheLineAndTheExpectedForm(t *testing.T) {
 		"phase budget=-1":                      "phase: restart/tracker: BudgetConfig.Slots is -1, want a positive number",
 		"phase budget=1,cap=2":                 `phase: budget has no field "cap", want one of share, rate, floor`,
 		"phase prior=1":                        `phase: prior is "1", want custom`,
-		"phase record=1":                       `phase: record is "1", want custom`,
+		"phase knowledge=1":                    `phase: knowledge is "1", want custom`,
 		"":                                     "got an empty line, want an event",
 		"# a comment":                          "",
 	} {

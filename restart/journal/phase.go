@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/internal/wire"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
@@ -21,7 +20,7 @@ const (
 // out. If there are more than 16 tasks, their work is written on further lines.
 //
 // Some values have no text, and are written as custom. These are a policy whose type is not in package restart or
-// package rules, a prior, a path, a shape, an experience, and a record of machines that is not empty. For a replay,
+// package rules, a prior, a path, and a Knowledge that is not empty. For a replay,
 // [Options.Configure] must supply these values. O(len(c.Work)).
 func appendPhase(dst []byte, c tracker.Config) []byte {
 	work := c.Work
@@ -56,10 +55,9 @@ func configFields(c *tracker.Config) []wire.Field {
 		parsed("policy", &c.Policy, policyText, parsePolicy),
 		parsed("budget", &c.Budget, budgetText, parseBudget),
 		hostsOwn("prior", c.UnitTimes.Prior != nil, func() { c.UnitTimes.Prior = custom{} }),
-		parsed("record", &c.Record, recordText, parseRecord),
+		parsed("kind", &c.Kind, quoteKind, unquoteKind),
+		parsed("knowledge", &c.Knowledge, knowledgeText, parseKnowledge),
 		hostsOwn("path", c.Path != nil, func() { c.Path = noPath }),
-		hostsOwn("shape", c.Shape != nil, func() { c.Shape = new(survival.Shape) }),
-		hostsOwn("experience", c.Experience != nil, func() { c.Experience = new(tracker.Experience) }),
 	}, wire.Choices(&c.Limits)...)
 }
 

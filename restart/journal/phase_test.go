@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
@@ -98,10 +97,10 @@ func leaves(t *testing.T, budget *tracker.Budget) map[string]tracker.Config {
 				v.SetBool(true)
 			case []float64:
 				v.Set(reflect.ValueOf([]float64{1, math.NaN(), 3}))
-			case *survival.Shape:
-				v.Set(reflect.ValueOf(new(survival.Shape)))
-			case *tracker.Experience:
-				v.Set(reflect.ValueOf(new(tracker.Experience)))
+			case *tracker.Knowledge:
+				v.Set(reflect.ValueOf(new(tracker.Knowledge)))
+			case string:
+				v.SetString("two words\n\"")
 			default: // interfaces
 				switch f.Name {
 				case "Policy":
@@ -110,8 +109,6 @@ func leaves(t *testing.T, budget *tracker.Budget) map[string]tracker.Config {
 					c.Budget = budget
 				case "OnEvent", "Factors":
 					continue // not a field of the phase line, or of a custom type
-				case "Record":
-					c.Record = customRecord{}
 				case "Path":
 					c.Path = noPath
 				case "Prior":

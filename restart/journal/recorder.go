@@ -17,7 +17,7 @@ import (
 //	record.Reset()
 //
 // A replay of the journal gives exactly the same answers. There is an exception: if the phase shares a budget or a
-// record of machines with other phases, the journal does not show the changes that the other phases make to it.
+// Knowledge with other phases, the journal does not show the changes that the other phases make to it.
 //
 // A report and its decision take about 100 bytes. When the journal has reached its final size, an event allocates
 // nothing, except that the text of a decision takes one small allocation.
@@ -40,7 +40,7 @@ type Recorder struct {
 }
 
 // NewRecorder returns a recorder whose journal begins with the line of the phase. Call it before you create the
-// tracker, because a record of machines or a budget in the configuration may change later. O(n) for n tasks.
+// tracker, because a Knowledge or a budget in the configuration may change later. O(n) for n tasks.
 func NewRecorder(c tracker.Config) *Recorder { return &Recorder{text: appendPhase(nil, c)} }
 
 // Bytes returns the journal since the last Reset. It contains whole lines only. The slice is valid until the next

@@ -17,7 +17,7 @@ type Options struct {
 	// to supply the custom values of the journal, which have no text. The argument phase is the index of the phase in
 	// the journal, from 0. Field Policy of the configuration is already set.
 	//
-	// Some values change while the tracker runs, such as a record of machines. Such a value must be as it was when
+	// Some values change while the tracker runs, such as a Knowledge. Such a value must be as it was when
 	// the phase began. So keep a snapshot of the value beside the journal, and read the snapshot here.
 	Configure func(phase int, c *tracker.Config)
 	// OnDecision, if not nil, is called with each decision of the policy, before the tracker applies the budget. The
@@ -192,7 +192,7 @@ func (p *player) write(e tracker.Event, a tracker.Answer) {
 func (p *player) complete(c *tracker.Config) error {
 	hasPath := c.Path != nil
 	c.Path = nil
-	shape, experience := c.Shape, c.Experience
+	know := c.Knowledge
 	if p.options.Policy != nil {
 		c.Policy = p.options.Policy
 	}
@@ -210,14 +210,10 @@ func (p *player) complete(c *tracker.Config) error {
 		return errors.New("the budget is custom, want Options.Configure to supply it")
 	case c.UnitTimes.Prior == custom{}:
 		return errors.New("the prior is custom, want Options.Configure to supply it")
-	case c.Record == customRecord{}:
-		return errors.New("the record of machines is custom, want Options.Configure to supply it")
 	case hasPath && c.Path == nil:
 		return errors.New("the path is custom, want Options.Configure to supply it")
-	case c.Shape != nil && c.Shape == shape:
-		return errors.New("the shape of progress is custom, want Options.Configure to supply it as it was")
-	case c.Experience != nil && c.Experience == experience:
-		return errors.New("the experience is custom, want Options.Configure to supply it as it was")
+	case c.Knowledge == know && knowledgeText(know) == customName:
+		return errors.New("the knowledge is custom, want Options.Configure to supply it as it was")
 	case c.Tasks > limit || len(c.Work) > limit || c.Machines > limit:
 		return fmt.Errorf("the phase has %d tasks and %d machines, want no more than %d, or a higher Options.MaxTasks",
 			max(c.Tasks, len(c.Work)), c.Machines, limit)

@@ -145,7 +145,7 @@ func TestReplayErrorsNameTheLine(t *testing.T) {
 		"phase tasks=1 interval=1s min-samples=-1":                      "line 1: restart/tracker: Config.UnitTimes: estimate: UnitTimesConfig.MinSamples is -1",
 		"phase policy=custom":                                           "line 1: the policy is custom, want it in Options.Policy",
 		"phase prior=custom":                                            "line 1: the prior is custom, want Options.Configure to supply it",
-		"phase record=custom":                                           "line 1: the record of machines is custom, want Options.Configure to supply it",
+		"phase knowledge=custom":                                        "line 1: the knowledge is custom, want Options.Configure to supply it as it was",
 		"phase path=custom":                                             "line 1: the path is custom, want Options.Configure to supply it",
 		"phase tasks=1073741824":                                        "line 1: the phase has 1073741824 tasks and 0 machines, want no more than 1048576, or a higher Options.MaxTasks",
 		"phase tasks=1 machines=9999999":                                "line 1: the phase has 1 tasks and 9999999 machines, want no more than 1048576, or a higher Options.MaxTasks",
@@ -178,27 +178,26 @@ func (c constant) Quantile(float64) float64 { return float64(c) }
 
 // Options supply the custom values in this order: the policy, then Configure.
 func TestReplayNeedsCustomValues(t *testing.T) {
-	record := func() *machines.Record {
-		m, err := machines.New(machines.Config{})
-		require.NoError(t, err)
+	know := func() *tracker.Knowledge {
+		know := new(tracker.Knowledge)
 		for i := range 9 {
-			m.End(time.Unix(0, 0), i%3, uint64(i), machines.Attempt{Ran: time.Second << (i % 3), Usual: 2 * time.Second}, machines.Finished)
+			know.Machines().End(time.Unix(0, 0), i%3, uint64(i), machines.Attempt{Ran: time.Second << (i % 3), Usual: 2 * time.Second}, machines.Finished)
 		}
-		return m
+		return know
 	}
 	path := func(int, int) float64 { return 2 }
 	text := appendPhase(nil, tracker.Config{
-		Tasks: 1, Slots: 2, Machines: 2, Policy: twice{}, Record: record(), Path: path,
+		Tasks: 1, Slots: 2, Machines: 2, Policy: twice{}, Knowledge: know(), Path: path,
 		UnitTimes: estimate.UnitTimesConfig{Prior: constant(1)},
 	})
-	assert.Equal(t, "phase tasks=1 slots=2 machines=2 policy=custom prior=custom record=custom path=custom\n", string(text))
+	assert.Equal(t, "phase tasks=1 slots=2 machines=2 policy=custom prior=custom knowledge=custom path=custom\n", string(text))
 	text = append(text, `0s start task=0 machine=0
 1s decide task=0
     copy idle-slot avoid=0
 `...)
 	o := Options{Policy: twice{}, Configure: func(_ int, c *tracker.Config) {
 		assert.Equal(t, twice{}, c.Policy)
-		c.Record, c.Path, c.UnitTimes.Prior = record(), path, constant(1)
+		c.Knowledge, c.Path, c.UnitTimes.Prior = know(), path, constant(1)
 	}}
 	assert.Equal(t, string(text), replay(t, string(text), o))
 

@@ -1,7 +1,9 @@
 package journal
 
 import (
+	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/straggler-go/straggler/estimate/machines"
@@ -11,8 +13,8 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// customName is written in place of a value that has no text: a custom policy, prior, limiter, path, shape,
-// experience or record of machines.
+// customName is written in place of a value that has no text: a custom policy, prior, limiter or path, and a
+// Knowledge with observations.
 const customName = "custom"
 
 // custom stands for a value of the host that has no text: a policy, a prior distribution or a limiter. The value itself
@@ -31,32 +33,48 @@ func (custom) CopyLaunched()            {}
 func (custom) CopyEnded()               {}
 func (custom) SlotsChanged(int)         {}
 
-// customRecord is a placeholder for a record of machines.
-type customRecord struct{ tracker.MachineRecord }
-
-// newName is the text of a record of machines that is empty and has its defaults.
-const newName = "new"
-
-// recordText writes a record of machines as a word. An empty record with its defaults is written as new. Any other
-// record is written as custom.
-func recordText(record tracker.MachineRecord) string {
-	if record == nil {
+// quoteKind writes the kind of a phase as Go quotes a text, with \x20 for a space, so that it is one word.
+func quoteKind(kind string) string {
+	if kind == "" {
 		return ""
 	}
-	own, ok := record.(*machines.Record)
-	fresh, err := machines.New(machines.Config{})
-	if err != nil || !ok || own.Len() > 0 || own.Config() != fresh.Config() {
+	return strings.ReplaceAll(strconv.Quote(kind), " ", `\x20`)
+}
+
+// unquoteKind reads the word that quoteKind writes.
+func unquoteKind(text string) (string, error) {
+	kind, err := strconv.Unquote(text)
+	if err != nil {
+		return "", fmt.Errorf("kind is %.40q, want a text that is quoted as in Go", text)
+	}
+	return kind, nil
+}
+
+// newName is the text of a Knowledge without observations that has the default settings.
+const newName = "new"
+
+// knowledgeText writes a Knowledge as a word. A Knowledge without observations that has the default settings is written
+// as new. Any other Knowledge is written as custom.
+func knowledgeText(know *tracker.Knowledge) string {
+	if know == nil {
+		return ""
+	}
+	if know.Config() != new(tracker.Knowledge).Config() || know.Machines().Len() > 0 || len(know.Kinds()) > 0 {
 		return customName
 	}
 	return newName
 }
 
-// parseRecord reads the word that recordText writes.
-func parseRecord(text string) (tracker.MachineRecord, error) {
+// parseKnowledge reads the word that knowledgeText writes. For custom, it returns a placeholder that is written as custom
+// again.
+func parseKnowledge(text string) (*tracker.Knowledge, error) {
 	if text == newName {
-		return machines.New(machines.Config{})
+		return new(tracker.Knowledge), nil
 	}
-	return customRecord{}, onlyCustom("record", text)
+	if err := onlyCustom("knowledge", text); err != nil {
+		return nil, err
+	}
+	return tracker.NewKnowledge(tracker.KnowledgeConfig{Machines: machines.Config{Origin: customName}})
 }
 
 // noPath is the placeholder for a path, the function that says how much longer a task takes on a machine because of

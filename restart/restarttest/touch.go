@@ -123,7 +123,7 @@ func name(p restart.Policy) string {
 
 // bookOf returns a tracker that books the events of a phase, and decides nothing.
 func bookOf(c tracker.Config) (*tracker.Tracker, error) {
-	c.Policy, c.Record, c.Budget, c.Experience, c.OnEvent = restart.Never{}, nil, nil, nil, nil
+	c.Policy, c.Knowledge, c.Budget, c.OnEvent = restart.Never{}, nil, nil, nil
 	return tracker.New(c)
 }
 

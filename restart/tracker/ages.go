@@ -15,7 +15,7 @@ const refitPart = 16
 // policy does not read the remaining time (t_rem) as a distribution, ages keeps only the longest run time.
 type ages struct {
 	// The number of successful attempts from which the survival curve of run times is used: three. In a phase of three
-	// tasks or fewer without an Experience, it is the number of the other tasks, but at least one.
+	// tasks or fewer that share no run times, it is the number of the other tasks, but at least one.
 	enoughEnds int8
 	curve      survival.Curve
 	// The longest run time of a successful attempt, in seconds, scaled to a task of the mean work; 0 if no attempt has
@@ -46,9 +46,9 @@ type runTime struct {
 const maxRunTimes = 8192
 
 // newAges returns the run times of a phase of n tasks that has not begun.
-func newAges(n int, experience bool) ages {
+func newAges(n int, shares bool) ages {
 	m := ages{fittedAt: noTime, enoughEnds: int8(min(max(n-1, 1), survival.EnoughEnds))}
-	if experience {
+	if shares {
 		m.enoughEnds = survival.EnoughEnds
 	}
 	m.sample(n)
@@ -73,10 +73,10 @@ func (m *ages) keepsTask(task int) bool { return task%m.stride == 0 }
 // of the mean work.
 func (m *ages) note(seconds float64) { m.longest = max(m.longest, seconds) }
 
-// setLongest sets the longest run time of a growing phase, and counts the run time that the Experience has got.
+// setLongest sets the longest run time of a growing phase, and counts the run time that the Knowledge has got.
 func (m *ages) setLongest(seconds float64) { m.longest = seconds }
 
-// noteNew counts a run time that the Experience has got, in a growing phase.
+// noteNew counts a run time that the Knowledge has got, in a growing phase.
 func (m *ages) noteNew() { m.newRunTimes++ }
 
 // add adds the run time of an attempt of a task.

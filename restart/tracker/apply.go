@@ -11,8 +11,8 @@ import "github.com/straggler-go/straggler/restart"
 //   - phase.decide (decide.go) collects the facts of task 7 from the parts (facts.go). The judge gives them to the policy,
 //     and checks the policy's answer (judge.go). If the task is worth a copy, it becomes a candidate for the next free
 //     slot (next.go).
-//   - If the account of trials has changed, the changes go to the Experience, which phases of the same kind share
-//     (experience.go).
+//   - If the account of trials has changed, the changes go to the Knowledge, which phases share (link.go,
+//     knowledge.go).
 //   - Config.OnEvent is called with the event and the answer.
 //
 // An event that copies, restarts or ends an attempt first changes the account of trials (trials.go). A trial is a copy or
@@ -78,6 +78,10 @@ func (t *Tracker) apply(e *Event, a *Answer) {
 		x.setEligible(task, e)
 	case Forgotten:
 		x.forget(task)
+	case Merged:
+		if a.Task = none; x.fleet.merge(t.config.Knowledge, e) != nil {
+			x.ledger.Ignored++
+		}
 	default:
 		a.Task = none
 		x.applyToAll(e, a)
@@ -105,10 +109,6 @@ func (x *phase) applyToAll(e *Event, a *Answer) {
 		x.setSlots(e.Slots)
 	case Closed:
 		x.close()
-	case Merged:
-		if x.fleet.merge(e) != nil {
-			x.ledger.Ignored++
-		}
 	default:
 		a.Task = e.Task
 		x.ledger.Ignored++

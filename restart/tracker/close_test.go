@@ -8,30 +8,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/internal/policytest"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// noted is a record of machines that stores which attempts run, as the trackers report them.
-type noted struct {
-	*machines.Record
-	runs map[uint64]bool
-}
-
-func (n noted) Running(now time.Time, machine int, key uint64, a machines.Attempt) bool {
-	n.runs[key] = true
-	return n.Record.Running(now, machine, key, a)
-}
-
-func (n noted) End(now time.Time, machine int, key uint64, a machines.Attempt, how machines.Outcome) bool {
-	delete(n.runs, key)
-	return n.Record.End(now, machine, key, a, how)
-}
-
 // A phase gets random events, and is then closed. After Close it uses no copy and no slot of its Budget, has no
-// running attempt in its Record, asks for nothing, and does not change.
+// running attempt in its record of machines, asks for nothing, and does not change.
 func TestCloseReleasesSharedParts(t *testing.T) {
 	held, ran := 0, 0
 	for name, policy := range policytest.Policies() {
@@ -40,11 +23,9 @@ func TestCloseReleasesSharedParts(t *testing.T) {
 			d := &driver{t: t, rng: rng, now: time.Unix(1e9, 5), n: 1 + rng.IntN(20)}
 			c := d.config(policy)
 			c.Slots = 1 + rng.IntN(12)
-			record, err := machines.New(machines.Config{})
-			require.NoError(t, err)
-			runs := noted{record, map[uint64]bool{}}
+			know := new(tracker.Knowledge)
 			budget := newBudget(t, tracker.BudgetConfig{Share: 0.5, Floor: restart.Off, Rate: restart.Off})
-			c.Record, c.Budget = runs, budget
+			c.Knowledge, c.Budget = know, budget
 			tr := newTracker(t, c)
 			for range rng.IntN(150) {
 				if e := d.event(); e.Kind != tracker.Closed {
@@ -52,13 +33,13 @@ func TestCloseReleasesSharedParts(t *testing.T) {
 				}
 			}
 			held += budget.Running()
-			ran += len(runs.runs)
+			ran += len(running(know))
 			before := tr.Ledger()
 
 			tr.Close(d.now)
 			p, l := tr.Phase(), tr.Ledger()
 			require.Zero(t, budget.Running(), "%s, seed %d", name, seed)
-			require.Empty(t, runs.runs, "%s, seed %d", name, seed)
+			require.Empty(t, running(know), "%s, seed %d", name, seed)
 			require.Equal(t, [4]int{}, [4]int{p.Slots, p.FreeSlots, p.Waiting, p.Copies})
 			require.Equal(t, before.Finished, l.Finished)
 			budget.SlotsChanged(2)

@@ -2,12 +2,17 @@ package tracker_test
 
 import (
 	"flag"
+	"reflect"
 	"runtime/debug"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // The tests keep little of what they allocate: with a collection at nine times the live memory they take a quarter less
@@ -37,4 +42,35 @@ func asPublished(policy restart.Policy) (l restart.Limits) {
 		l = published
 	}
 	return l
+}
+
+// knowing returns a Knowledge with the given configuration.
+func knowing(t testing.TB, c tracker.KnowledgeConfig) *tracker.Knowledge {
+	t.Helper()
+	know, err := tracker.NewKnowledge(c)
+	require.NoError(t, err)
+	return know
+}
+
+// noMachines are the settings of a Knowledge that remembers no machine, for tests in which the numbers of machines mean
+// other machines in each phase.
+var noMachines = machines.Config{MaxMachines: restart.Off}
+
+// onlyKinds returns a Knowledge that remembers no machine.
+func onlyKinds(t testing.TB) *tracker.Knowledge {
+	t.Helper()
+	return knowing(t, tracker.KnowledgeConfig{Machines: noMachines})
+}
+
+// running returns the keys of the attempts that run by a record of machines. The record shows them to nobody, so running
+// reads its fields.
+func running(know *tracker.Knowledge) (keys []uint64) {
+	all := reflect.ValueOf(know.Machines()).Elem().FieldByName("machines")
+	for i := range all.Len() {
+		m := all.Index(i)
+		for j := range int(m.FieldByName("presents").Uint()) {
+			keys = append(keys, m.FieldByName("present").Index(j).FieldByName("key").Uint())
+		}
+	}
+	return keys
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/merge"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/internal/wire"
 	"github.com/straggler-go/straggler/restart"
@@ -36,9 +36,9 @@ type Config struct {
 	//
 	// The Tasks and the Finished of [restart.Phase], and with them the bound on losses, are then those of the tasks that
 	// are open and of the tasks that ended within Recent. The phase uses the times of the newest 4096 attempts that ended
-	// within Recent, and the newest 256 run times. A trial has half its weight when 32 run times were added after it. With
-	// an Experience, the run times and the trials are those of the Experience, and its Keep holds for them. A growing
-	// phase has no first wave.
+	// within Recent, and the newest 256 run times. A trial has half its weight when 32 run times were added after it. If
+	// the phase has a Kind, the run times and the trials are those of the kind, and KnowledgeConfig.Keep holds for them. A
+	// growing phase has no first wave.
 	Recent time.Duration
 	// Stream says that the host runs phase after phase, and that tasks of other phases will want the slots that are
 	// idle now. Then an idle slot is not free of cost. There is no last wave, in which the phase's last tasks run and
@@ -85,30 +85,24 @@ type Config struct {
 	// UnitTimes configures how the tracker learns the time of a new attempt (t_new). If its field Floor is 0, the
 	// tracker uses a tenth of the mean work.
 	UnitTimes estimate.UnitTimesConfig
-	// Record remembers how attempts ran on each machine, and so which machines are slow or fail. The tracker adds
-	// observations to it, and reads it for three purposes:
+	// Knowledge is what phases learn from the phases before them: which machines are slow or fail, and for the phases of
+	// a kind how long tasks take, how their progress runs (for example fast at first and slow at the end), and how often
+	// restarts and copies were worth it. Share one
+	// Knowledge among all phases of a cluster. The tracker adds the observations of this phase, and reads those of all.
+	// The page docs/worlds.md shows how much it saves. Call [Tracker.Close] at the end of each phase that shares a
+	// Knowledge.
 	//
-	//   - to predict how long a copy takes on a given machine
-	//   - to start no waiting task on a bad machine
-	//   - to tell which machines a copy should avoid
+	// A bad machine is detected after three to six attempts there, so only the first phase has to pay for these attempts.
+	// If the numbers of machines mean other machines in the next phase, set KnowledgeConfig.Machines.MaxMachines to Off.
 	//
-	// Share one Record among the phases of a cluster. The Record detects a bad machine after three to six attempts
-	// there, so only the first phase has to pay for these attempts. The page docs/worlds.md shows how much a shared
-	// Record saves.
-	//
-	// The meaning of nil depends on Machines. If Machines is above 0 and the loss of trials is bounded, the tracker
-	// makes a record for this phase alone. Otherwise all machines are taken to be equally fast.
-	Record MachineRecord
-	// Experience is the knowledge that phases of the same kind share, such as the same stage of a daily job: how long
-	// tasks take, how their progress runs, and how often restarts and copies were worth it. The tracker adds the
-	// observations of this phase. A phase of few tasks knows almost nothing without an Experience. Nil means that
-	// nothing is known before the first tasks of the phase end. Call [Tracker.Close] at the end of each phase that
-	// shares an Experience.
-	Experience *Experience
-	// Shape describes how the progress of attempts runs, for example fast at first and slow at the end, and how wrong
-	// predictions from progress are. Phases of different kinds may share a Shape if their progress runs alike. Nil
-	// means the Shape of the Experience.
-	Shape *survival.Shape
+	// Nil means that nothing is known before the first tasks of the phase end. If Machines is above 0 and the loss of
+	// trials is bounded, the tracker then makes a record of the machines for this phase alone. Otherwise all machines are
+	// taken to be equally fast. The same holds for a Knowledge that remembers no machine.
+	Knowledge *Knowledge
+	// Kind is the kind of the phase: phases of the same kind do the same work, such as the same stage of a daily job. It
+	// has at most 255 bytes. A phase of few tasks knows almost nothing without the run times of its kind. "" means that
+	// the kind is not known: then the phase shares nothing but what is known about machines.
+	Kind string
 	// Budget bounds the copies of all phases that share it. A [Budget] always lets one copy run, so that no phase
 	// waits for ever for a hung attempt. Nil means no bound. Call [Tracker.Close] at the end of each phase that shares
 	// a Budget.
@@ -155,8 +149,8 @@ func (c *Config) fill() error {
 		c.Model.Grace = num.Times(c.Interval, 2)
 	}
 	c.Clones = max(c.Clones, 1)
-	if c.Record != nil {
-		c.UnitTimes.Factors = c.Record
+	if record := c.Knowledge.Machines(); record != nil {
+		c.UnitTimes.Factors = record
 	}
 	if c.UnitTimes.Floor == 0 {
 		c.UnitTimes.Floor = mean / 10
@@ -192,8 +186,8 @@ func (c *Config) check() error {
 		return check.Bad(place, "Clones", c.Clones, "1 to 100, or 0 for 1")
 	case c.Lag < 0:
 		return check.Bad(place, "Lag", c.Lag, "0 or more")
-	case check.Nil(c.Record):
-		return check.Bad(place, "Record", fmt.Sprintf("a nil %T", c.Record), "a record, or nil itself for none")
+	case len(c.Kind) > merge.MostName:
+		return check.Badf(place, "Kind", c.Kind, "at most %d bytes", merge.MostName)
 	case check.Nil(c.Budget):
 		return check.Bad(place, "Budget", fmt.Sprintf("a nil %T", c.Budget), "a limiter, or nil itself for none")
 	}
@@ -205,6 +199,7 @@ func (c *Config) check() error {
 func (c *Config) wire(w *wire.Codec) {
 	w.Int("tasks", &c.Tasks)
 	w.When(c.Work != nil).Floats("work", &c.Work) // a phase without tasks has an empty Work, not a nil one
+	w.Text("kind", &c.Kind)
 	w.Int("slots", &c.Slots)
 	w.Int("machines", &c.Machines)
 	w.Bool("stream", &c.Stream)
@@ -225,7 +220,7 @@ func (c *Config) wire(w *wire.Codec) {
 
 // MarshalJSON returns the fields that are not zero, with keys in kebab case and durations in seconds. The Policy is
 // written as the text that [rules.Text] returns; a policy that is not of this library is written as "custom". The
-// parts that are no plain data are left out: Budget, Record, Shape, Experience, Path, UnitTimes.Prior,
+// parts that are no plain data are left out: Budget, Knowledge, Path, UnitTimes.Prior,
 // UnitTimes.Factors and OnEvent.
 func (c Config) MarshalJSON() ([]byte, error) { return wire.JSON(c.wire) }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/estimate/machines"
-	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/internal/digesttest"
 	"github.com/straggler-go/straggler/restart/journal"
@@ -70,11 +69,8 @@ func playJournal(t *testing.T, file, policy string, answers, facts *digesttest.T
 			if c.Path != nil {
 				c.Path = digestPath
 			}
-			if c.Shape != nil {
-				c.Shape = new(survival.Shape)
-			}
-			if c.Experience != nil {
-				c.Experience = new(tracker.Experience)
+			if c.Knowledge != nil {
+				c.Knowledge = new(tracker.Knowledge)
 			}
 		}
 		_, err := journal.Replay(data, o)
@@ -165,11 +161,10 @@ type digestWorld struct {
 	saves  bool // tasks have checkpoints
 	queues bool // attempts wait before they run
 
-	record     *machines.Record
-	experience *tracker.Experience
-	shape      *survival.Shape
-	budget     *tracker.Budget
-	hosts      []*digestHost
+	knowledge *tracker.Knowledge
+	kind      string
+	budget    *tracker.Budget
+	hosts     []*digestHost
 }
 
 // digestHost runs one phase.
@@ -226,24 +221,28 @@ func playWorld(t *testing.T, seed uint64, text *digesttest.Text) {
 	if one(3) {
 		w.fails = 4 + rng.IntN(20)
 	}
-	var err error
+	c := tracker.KnowledgeConfig{Keep: restart.Off, Machines: noMachines}
 	if one(2) {
-		c := machines.Config{HalfLife: time.Duration(rng.IntN(3)) * time.Hour}
+		c.Machines = machines.Config{HalfLife: time.Duration(rng.IntN(3)) * time.Hour}
 		if one(2) {
-			c.Origin = "here"
-		}
-		w.record, err = machines.New(c)
-		require.NoError(t, err)
-		for i := range w.slow {
-			w.record.SetName(i, fmt.Sprint("m", i))
+			c.Machines.Origin = "here"
 		}
 	}
 	if one(2) {
-		w.experience = new(tracker.Experience)
+		c.Keep, w.kind = 0, "a"
 	}
 	if one(4) {
-		w.shape = new(survival.Shape)
+		w.kind = "a"
 	}
+	if c.Machines != noMachines || w.kind != "" {
+		w.knowledge = knowing(t, c)
+	}
+	if record := w.knowledge.Machines(); record != nil {
+		for i := range w.slow {
+			record.SetName(i, fmt.Sprint("m", i))
+		}
+	}
+	var err error
 	if one(3) {
 		w.budget, err = tracker.NewBudget(tracker.BudgetConfig{Slots: rng.IntN(3) * 8, Share: 0.2, Rate: 0.3, Floor: rng.IntN(3)})
 		require.NoError(t, err)
@@ -270,7 +269,7 @@ func (w *digestWorld) host(policy restart.Policy) *digestHost {
 	}
 	c := tracker.Config{
 		Slots: w.slots * len(w.slow), Stream: one(6), Interval: []time.Duration{time.Second, 2 * time.Second, 5 * time.Second}[rng.IntN(3)],
-		Policy: policy, OnEvent: digesttest.Observe(w.text, start), Shape: w.shape, Experience: w.experience,
+		Policy: policy, OnEvent: digesttest.Observe(w.text, start), Knowledge: w.knowledge, Kind: w.kind,
 	}
 	switch rng.IntN(3) {
 	case 0:
@@ -282,9 +281,6 @@ func (w *digestWorld) host(policy restart.Policy) *digestHost {
 	}
 	if !one(4) {
 		c.Machines = len(w.slow)
-	}
-	if w.record != nil {
-		c.Record = w.record
 	}
 	if w.budget != nil {
 		c.Budget = w.budget
@@ -365,24 +361,30 @@ func (h *digestHost) facts() {
 	x.Line("candidates", slices.Collect(p.Candidates()))
 }
 
+// knows reports whether the phases share run times and trials.
+func (w *digestWorld) knows() bool {
+	return w.knowledge != nil && w.knowledge.Config().Keep != restart.Off
+}
+
 // sum writes what the world has learnt.
 func (w *digestWorld) sum() {
+	record := w.knowledge.Machines()
 	for i := range w.slow {
-		if w.record == nil {
+		if record == nil {
 			break
 		}
-		v := w.record.Judge(i)
-		total, of := w.record.Progress(i)
-		elsewhere, known := w.record.Elsewhere(i)
-		w.text.Line("machine", i, "factor", w.record.Factor(i), "standing", v.Standing.String(), "class-factor", v.ClassFactor,
+		v := record.Judge(i)
+		total, of := record.Progress(i)
+		elsewhere, known := record.Elsewhere(i)
+		w.text.Line("machine", i, "factor", record.Factor(i), "standing", v.Standing.String(), "class-factor", v.ClassFactor,
 			"threshold", v.Threshold, "attempts", v.Attempts, "failed", v.Failed, "total", total, "known", known,
 			"elsewhere", elsewhere, "of", of.Len())
 	}
-	if w.record != nil {
-		w.text.Line("avoid", w.record.AppendAvoid(nil))
+	if record != nil {
+		w.text.Line("avoid", record.AppendAvoid(nil))
 	}
-	if w.experience != nil {
-		seconds, attempts := w.experience.Longest(1)
+	if w.knows() {
+		seconds, attempts := w.knowledge.Longest(w.kind, 1)
 		w.text.Line("longest", seconds, "of", attempts)
 	}
 	if w.budget != nil {
@@ -604,11 +606,11 @@ func (h *digestHost) happens() {
 			}
 		}
 	case 9: // another process has seen slow attempts
-		other, err := machines.New(machines.Config{Origin: "other"})
-		require.NoError(h.t, err)
-		other.SetName(0, fmt.Sprint("m", machine))
+		other := knowing(h.t, tracker.KnowledgeConfig{Machines: machines.Config{Origin: "other"}})
+		record := other.Machines()
+		record.SetName(0, fmt.Sprint("m", machine))
 		for range 6 {
-			other.End(h.now, 0, other.Join().Key(task, h.rng.IntN(100)), machines.Attempt{}, machines.Failed)
+			record.End(h.now, 0, record.Join().Key(task, h.rng.IntN(100)), machines.Attempt{}, machines.Failed)
 		}
 		delta, err := other.AppendDelta(nil, nil)
 		require.NoError(h.t, err)
@@ -648,16 +650,12 @@ func (h *digestHost) restore() {
 	data, err := h.tracker.MarshalBinary()
 	require.NoError(h.t, err)
 	if len(h.hosts) == 1 {
-		h.experience, h.shape = digesttest.Restored(h.t, h.experience), digesttest.Restored(h.t, h.shape)
-		h.record, h.budget = digesttest.Restored(h.t, h.record), digesttest.Restored(h.t, h.budget)
-		h.config.Experience, h.config.Shape = h.experience, h.shape
-		if h.record != nil {
-			h.config.Record = h.record
-		}
+		h.knowledge, h.budget = digesttest.Restored(h.t, h.knowledge), digesttest.Restored(h.t, h.budget)
+		h.config.Knowledge = h.knowledge
 		if h.budget != nil {
 			h.config.Budget = h.budget
 		}
-	} else if h.experience != nil {
+	} else if h.knows() {
 		return // the stakes of the lost phase would stay in it
 	}
 	h.tracker, err = tracker.Restore(h.config, data)

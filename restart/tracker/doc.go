@@ -18,7 +18,7 @@
 //	...
 //	t.Sweep(now, carryOut) // every Config.Interval: this finds hung attempts, which report nothing
 //	...
-//	t.Close(now) // the phase is done or cancelled: free its part of a shared Budget and Record
+//	t.Close(now) // the phase is done or cancelled: free its part of a shared Budget and Knowledge
 //
 // The host carries out each answer about a running attempt, and then tells the tracker:
 //
@@ -70,10 +70,9 @@
 //
 // # Facts that only the host can give
 //
-//	Config.Record     how slow each machine is. Without Record and Config.Machines, a bad machine gets waiting
-//	                  tasks again and again
-//	Config.Experience how long tasks of this kind take, before tasks of this phase have ended. Without it, a phase
-//	                  of few tasks knows almost nothing
+//	Config.Knowledge  what earlier phases have shown: how slow each machine is, and by Config.Kind how long tasks
+//	                  take. Without it, a phase of few tasks knows almost nothing. Without Config.Machines as well, a
+//	                  bad machine gets waiting tasks again and again
 //	Config.Path       that a task is slow on every machine, because of the way to its data. Without it, such tasks
 //	                  are restarted in vain
 //	Config.Work       that a task has more to do than other tasks. 0 means no work, NaN means that the work is unknown
@@ -86,10 +85,9 @@
 //	Report            how much of its work an attempt has done. Without it, decisions rest on the ages of attempts.
 //	                  LeastCost, Spark, Flink, Dryad and MapReduce work without reports. Mantri does, too, but worse
 //
-// The phases of a cluster may share a Record and a Budget. Config declares both as interfaces. So a host with
-// trackers on several goroutines can wrap them in a type that locks. Phases of the same kind, such as a daily job,
-// share an Experience. The page docs/sharing.md says which phases share each part, and in which order to save the
-// parts.
+// The phases of a cluster share a [Knowledge], and may share a Budget. Config declares the Budget as an interface. So a
+// host with trackers on several goroutines can wrap it in a type that locks. The page docs/sharing.md says which phases
+// share each part, and in which order to save the parts.
 //
 // # Machines that come and go
 //
@@ -100,7 +98,7 @@
 // number, at the first Next or Start on it. If [Tracker.Leave] had announced that the machine will leave, call Leave
 // again with a zero time.
 //
-// A Record does not forget a machine that is gone. The Record counts each attempt that was lost with the machine as a
+// A Knowledge does not forget a machine that is gone. It counts each attempt that was lost with the machine as a
 // failure. So the tracker avoids a machine that goes and comes often.
 //
 // # Limits

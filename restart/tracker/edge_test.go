@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 	"github.com/straggler-go/straggler/restart"
@@ -21,30 +20,27 @@ import (
 
 // The tests below give extreme inputs: numbers that no host means, but that a host may send.
 
-// endings is a record of machines that stores the keys of the attempts that end.
-type endings struct {
-	*machines.Record
-	keys map[uint64]bool
-}
-
-func (e endings) End(now time.Time, machine int, key uint64, a machines.Attempt, how machines.Outcome) bool {
-	e.keys[key] = true
-	return e.Record.End(now, machine, key, a, how)
-}
-
 // A task with 65,537 attempts never uses the key of another task.
 func TestManyAttemptsUseNoKeyOfAnotherTask(t *testing.T) {
-	record := endings{new(machines.Record), map[uint64]bool{}}
-	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second, Record: record})
-	tr.Fail(at(1), 1, tr.Start(at(0), 1, 0))
-	clear(record.keys)
-	for range 1<<16 + 1 {
-		tr.Fail(at(1), 0, tr.Start(at(1), 0, 0))
+	know, keys := new(tracker.Knowledge), map[uint64]bool{}
+	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 2, Interval: time.Second, Knowledge: know})
+	run := func(task int) {
+		attempt := tr.Start(at(1), task, 0)
+		tr.Report(at(3), task, attempt, tracker.Report{Done: .1})
+		found := running(know)
+		require.Len(t, found, 1)
+		keys[found[0]] = true
+		tr.Fail(at(3), task, attempt)
 	}
-	assert.Len(t, record.keys, 1<<16)
-	before := len(record.keys)
-	tr.Fail(at(1), 1, tr.Start(at(1), 1, 0))
-	assert.Len(t, record.keys, before+1)
+	run(1)
+	clear(keys)
+	for range 1<<16 + 1 {
+		run(0)
+	}
+	assert.Len(t, keys, 1<<16)
+	before := len(keys)
+	run(1)
+	assert.Len(t, keys, before+1)
 }
 
 // A Tracker that New did not make gives answers, and has no snapshot.

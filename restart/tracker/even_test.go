@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/estimate/survival"
 )
 
@@ -63,9 +62,8 @@ func TestEvenProgressIsBelieved(t *testing.T) {
 func TestCopiesKilledInVainMakeNoMachineSlow(t *testing.T) {
 	const tasks, long, machine = 30, 4, 35
 	for _, inVain := range []bool{true, false} {
-		record, err := machines.New(machines.Config{})
-		require.NoError(t, err)
-		tr, err := New(Config{Tasks: tasks, Slots: 40, Machines: 40, Interval: time.Second, Record: record})
+		know := new(Knowledge)
+		tr, err := New(Config{Tasks: tasks, Slots: 40, Machines: 40, Interval: time.Second, Knowledge: know})
 		require.NoError(t, err)
 		now := time.Unix(0, 0)
 		for task := range tasks {
@@ -89,7 +87,7 @@ func TestCopiesKilledInVainMakeNoMachineSlow(t *testing.T) {
 			now = now.Add(200 * time.Second)
 			tr.Kill(now, task, killed)
 		}
-		assert.Equal(t, inVain, record.Factor(machine) < 2, "%v", record.Factor(machine))
+		assert.Equal(t, inVain, know.Machines().Factor(machine) < 2, "%v", know.Machines().Factor(machine))
 	}
 }
 
@@ -97,9 +95,8 @@ func TestCopiesKilledInVainMakeNoMachineSlow(t *testing.T) {
 // ran, which is evidence that the machine is slow. Three such copies of different tasks are enough.
 func TestOvertakenCopiesMakeTheirMachineSlow(t *testing.T) {
 	const tasks, slow, machine = 30, 4, 35
-	record, err := machines.New(machines.Config{})
-	require.NoError(t, err)
-	tr, err := New(Config{Tasks: tasks, Slots: 40, Machines: 40, Interval: time.Second, Record: record})
+	know := new(Knowledge)
+	tr, err := New(Config{Tasks: tasks, Slots: 40, Machines: 40, Interval: time.Second, Knowledge: know})
 	require.NoError(t, err)
 	now := time.Unix(0, 0)
 	for task := range tasks {
@@ -115,18 +112,18 @@ func TestOvertakenCopiesMakeTheirMachineSlow(t *testing.T) {
 		now = now.Add(50 * time.Second) // other attempts took ten seconds, and the copy would have taken ten elsewhere
 		assert.Equal(t, []int{copied}, tr.Finish(now, task, 0))
 	}
-	assert.Greater(t, record.Factor(machine), 2.)
+	assert.Greater(t, know.Machines().Factor(machine), 2.)
 }
 
-// An Experience does not contain the run times of tasks that lost trials. So a phase that reads the lost trials of
+// A Knowledge does not contain the run times of tasks that lost trials. So a phase that reads the lost trials of
 // other phases takes them as evidence about tasks of every length.
 func TestAKindWithLostTrialsHasNoLongest(t *testing.T) {
-	kind := new(Experience)
-	tr, err := New(Config{Tasks: 20, Slots: 20, Interval: 10 * time.Second, Experience: kind})
+	know := kindsOnly(0)
+	tr, err := New(Config{Tasks: 20, Slots: 20, Interval: 10 * time.Second, Knowledge: know, Kind: daily})
 	require.NoError(t, err)
 	tr.phase.trials.Longest = 100 * time.Second
 	assert.Equal(t, 100*time.Second, tr.Phase().Trials.Longest)
-	kind.lost = 1
+	know.kind(daily).lost = 1
 	assert.Zero(t, tr.Phase().Trials.Longest)
 }
 

@@ -26,7 +26,7 @@ func ExampleRestore() {
 		return
 	}
 
-	// Parts that a snapshot cannot contain, such as OnEvent, Budget or Record, would stand in the Config.
+	// Parts that a snapshot cannot contain, such as OnEvent, Budget or Knowledge, would stand in the Config.
 	after, err := tracker.Restore(tracker.Config{}, snapshot)
 	if err != nil {
 		fmt.Println(err)

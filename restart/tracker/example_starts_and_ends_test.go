@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
@@ -99,18 +98,14 @@ func (h *exampleHost) finish() {
 // A host knows only when attempts start and end. Every ten seconds it calls Sweep, and fills the idle slots. It does
 // not wait for the end of an attempt to do so, because a hung attempt never ends.
 func Example_startsAndEnds() {
-	record, err := machines.New(machines.Config{}) // one Record and one Budget for all phases of a cluster
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	know := new(tracker.Knowledge) // one Knowledge and one Budget for all phases of a cluster
 	budget, err := tracker.NewBudget(tracker.BudgetConfig{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	t, err := tracker.New(tracker.Config{
-		Tasks: 12, Slots: 6, Machines: 3, Interval: 10 * time.Second, Record: record, Budget: budget,
+		Tasks: 12, Slots: 6, Machines: 3, Interval: 10 * time.Second, Knowledge: know, Budget: budget,
 	})
 	if err != nil {
 		fmt.Println(err)

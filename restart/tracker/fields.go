@@ -97,12 +97,12 @@ func (fl *fleet) code(c *snapshot.Codec, due time.Duration) {
 		}
 		fl.refuse(index, refused)
 	})
-	if fl.own != nil {
+	if fl.own {
 		snapshot.Each(c.Field(4, "due"), fl.machines, func(m *machine) {
 			c.Duration(&m.due)
 			c.Check(m.due >= 0 && m.due <= due, "holds an observation of a machine too far ahead")
 		})
-		c.Field(5, "record").Part(fl.own)
+		c.Field(5, "record").Part(fl.record)
 	}
 	if fl.pace != nil {
 		snapshot.Each(c.Field(6, "progress"), fl.machines, func(m *machine) { c.Amount(&m.total) })

@@ -12,23 +12,6 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// MachineRecord remembers how attempts ran on the machines of a cluster. [machines.Record] implements it. The tracker
-// tells it how attempts run and end, and reads from it how slow each machine is. Share one MachineRecord among the
-// phases of a cluster. To share it among trackers on several goroutines, write a MachineRecord that wraps it and
-// locks. The wrapper should also have the method Merge of [machines.Record], because [Tracker.Merge] calls this
-// method.
-type MachineRecord interface {
-	estimate.Factors
-	Join() machines.Member
-	Running(now time.Time, machine int, key uint64, a machines.Attempt) bool
-	End(now time.Time, machine int, key uint64, a machines.Attempt, how machines.Outcome) bool
-	Elsewhere(machines ...int) (factor float64, known int)
-	Judge(machine int) machines.Verdict
-	AppendAvoid(dst []int) []int
-	AddProgress(now time.Time, machine int, change float64) bool
-	Progress(machine int) (total float64, of *estimate.Empirical)
-}
-
 // fleet contains the machines of a phase. It says which machines will leave, which machines are refused for waiting
 // tasks because they are bad, and which machines are suspect because many of their attempts are slow. It also says
 // how much a task is slowed on a machine by the way to the task's data.
@@ -39,12 +22,12 @@ type MachineRecord interface {
 type fleet struct {
 	index    map[int]int32 // from the host's number of a machine to its index
 	machines []machine
-	count    int // number of machines of the host, at least len(machines); 0 if not known
-	leaving  int // number of machines that will leave at a known time
-	refused  int // number of machines that are refused for waiting tasks
-	record   MachineRecord
+	count    int              // number of machines of the host, at least len(machines); 0 if not known
+	leaving  int              // number of machines that will leave at a known time
+	refused  int              // number of machines that are refused for waiting tasks
+	record   *machines.Record // nil if nothing is known about machines
 	member   machines.Member
-	own      *machines.Record // the same as record, if the tracker made it because the host gave none; otherwise nil
+	own      bool // the tracker made the record, because the host gave none
 	path     func(task, machine int) float64
 	pace     *pace // total progress of each machine, for LATE; nil if the policy does not read it
 	avoided  avoidedMachines
@@ -52,7 +35,7 @@ type fleet struct {
 
 // newFleet returns the fleet of a phase of which no event has mentioned a machine. Paces says that the policy reads the
 // total progress of machines.
-func newFleet(c *Config, record MachineRecord, own *machines.Record, paces bool) fleet {
+func newFleet(c *Config, record *machines.Record, own, paces bool) fleet {
 	fl := fleet{count: c.Machines, record: record, own: own, path: c.Path}
 	if paces {
 		fl.pace = &pace{totals: totals{idle: c.Machines}}
@@ -182,7 +165,7 @@ func (fl *fleet) lost(machine int32) {
 // of a machine in an interval, because it remembers no more running attempts. A record of the host gets all
 // observations, because other trackers use it as well.
 func (fl *fleet) admit(index int32, now, interval time.Duration) bool {
-	if fl.own == nil {
+	if !fl.own {
 		return true
 	}
 	m, each := &fl.machines[index], interval/machines.MostRunning
@@ -193,12 +176,9 @@ func (fl *fleet) admit(index int32, now, interval time.Duration) bool {
 	return true
 }
 
-// merge adds to the record of machines the observations that another process has made.
-func (fl *fleet) merge(e *Event) error {
-	record, ok := fl.record.(interface {
-		Merge(now time.Time, delta []byte) error
-	})
-	if !ok {
+// merge adds to the knowledge of the phases the observations that another process has made.
+func (fl *fleet) merge(know *Knowledge, e *Event) error {
+	if know == nil {
 		return errors.ErrUnsupported
 	}
 	delta, err := base64.RawURLEncoding.DecodeString(e.Delta)
@@ -206,7 +186,7 @@ func (fl *fleet) merge(e *Event) error {
 		return err
 	}
 	fl.avoided.asOf = 0
-	return record.Merge(e.Time, delta)
+	return know.Merge(e.Time, delta)
 }
 
 // add returns the index of the machine with the host's number. If the machine is new, add gives it the next index. If
@@ -365,7 +345,7 @@ func (fl *fleet) score(at time.Time, machine int32, before, score float64) {
 		fl.pace.totals.appeared.Insert(m.total)
 	}
 	// Only LATE reads the progress in a record. So a record that the tracker made gets it only for LATE.
-	if fl.record != nil && score != before && (fl.own == nil || fl.pace != nil) {
+	if fl.record != nil && score != before && (!fl.own || fl.pace != nil) {
 		fl.avoided.asOf = 0
 		fl.record.AddProgress(at, m.number, score-before)
 	}
@@ -412,7 +392,7 @@ func (fl *fleet) appendAvoid(dst []int, percentile float64, event int) []int {
 // changed it. A record that the tracker made is read again only after an observation.
 func (fl *fleet) fromRecord(event int) []int {
 	s := &fl.avoided
-	if s.asOf != event && (s.asOf == 0 || fl.own == nil) {
+	if s.asOf != event && (s.asOf == 0 || !fl.own) {
 		s.asOf, s.machines = event, fl.record.AppendAvoid(s.machines[:0])
 		s.machines = s.machines[:min(len(s.machines), restart.MaxAvoid)]
 	}

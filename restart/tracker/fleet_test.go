@@ -13,7 +13,7 @@ import (
 // The record that a tracker makes for itself gets as many observations of running attempts as it can store:
 // MostRunning for each machine at first, and as many in each interval. A record of the host gets all observations.
 func TestTheOwnRecordGetsAsManyObservationsAsItHolds(t *testing.T) {
-	f := fleet{own: new(machines.Record), machines: make([]machine, 2)}
+	f := fleet{own: true, machines: make([]machine, 2)}
 	allowed := func(index int32, now time.Duration) (n int) {
 		for range 20 {
 			if f.admit(index, now, 16*time.Second) {
@@ -32,7 +32,7 @@ func TestTheOwnRecordGetsAsManyObservationsAsItHolds(t *testing.T) {
 		spread += allowed(0, 40*time.Second+time.Duration(s)*time.Second)
 	}
 	assert.Equal(t, machines.MostRunning*160/16+machines.MostRunning-1, spread)
-	f.own = nil
+	f.own = false
 	assert.Equal(t, 20, allowed(0, 201*time.Second))
 }
 

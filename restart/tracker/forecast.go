@@ -42,10 +42,8 @@ func newForecast(c *Config, rates *estimate.UnitTimes, sized, readsRates, forese
 	}
 	switch {
 	case !foresees:
-	case c.Shape != nil:
-		f.shape = c.Shape.Phase()
-	case c.Experience != nil:
-		f.shape = c.Experience.shape.Phase()
+	case c.Knowledge != nil && c.Kind != "":
+		f.shape = c.Knowledge.kind(c.Kind).shape.Phase()
 	default:
 		f.shape = new(survival.Shape)
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/internal/policytest"
 	"github.com/straggler-go/straggler/restart/rules"
@@ -41,9 +40,7 @@ func FuzzTracker(f *testing.F) {
 		}
 		config.Budget = budget
 		if config.Machines > 0 {
-			if config.Record, err = machines.New(machines.Config{}); err != nil {
-				t.Fatal(err)
-			}
+			config.Knowledge = new(tracker.Knowledge)
 			config.Path = func(task, machine int) float64 { return float64(task%3) / float64(machine+1) }
 			config.Clones = config.Machines
 		}

@@ -49,8 +49,8 @@ func TestAGrowingPhaseThatForgetsNothingAnswersAsAFixedPhase(t *testing.T) {
 			UnitTimes: estimate.UnitTimesConfig{KeepFirstWave: true, Floor: .1},
 		}
 		fixed, growing := config, config
-		fixed.Work, fixed.Experience = work, new(tracker.Experience)
-		growing.Experience = new(tracker.Experience)
+		fixed.Work, fixed.Knowledge, fixed.Kind = work, onlyKinds(t), "a"
+		growing.Knowledge, growing.Kind = onlyKinds(t), "a"
 		growing.Work, growing.Recent = work, forever
 		if seed%2 == 0 { // the first tasks decide to which work times are scaled, so that digits differ if works do
 			growing.Work = work[:1+rng.IntN(tasks)]
@@ -95,14 +95,14 @@ func digits(t *testing.T, a tracker.Answer) string {
 	return string(text)
 }
 
-// restored returns a tracker that is restored from a snapshot of tr, with its Experience restored, too.
+// restored returns a tracker that is restored from a snapshot of tr, with its Knowledge restored, too.
 func restored(t *testing.T, tr *tracker.Tracker, c tracker.Config) *tracker.Tracker {
 	t.Helper()
-	if c.Experience != nil {
-		data, err := c.Experience.MarshalBinary()
+	if c.Knowledge != nil {
+		data, err := c.Knowledge.MarshalBinary()
 		require.NoError(t, err)
-		c.Experience = new(tracker.Experience)
-		require.NoError(t, c.Experience.UnmarshalBinary(data))
+		c.Knowledge = new(tracker.Knowledge)
+		require.NoError(t, c.Knowledge.UnmarshalBinary(data))
 	}
 	data, err := tr.MarshalBinary()
 	require.NoError(t, err)

@@ -139,7 +139,7 @@ func (x *phase) learnFailure(a *attemptState) {
 	x.forecast.leaveSamples(&a.track)
 }
 
-// addRunTime adds the run time of an attempt to the run times of this phase, and to the Experience. Success says that
+// addRunTime adds the run time of an attempt to the run times of this phase, and to those of its kind. Success says that
 // the attempt has finished; otherwise it was killed.
 func (x *phase) addRunTime(a *attemptState, r run, success bool) {
 	x.link.refresh(len(x.ages.runTimes), x.forecast.sized)
@@ -214,7 +214,7 @@ func (x *phase) forgetProgress(ended *attemptState) {
 func (x *phase) scale(w stint) float64 { return x.forecast.scale(float64(w), x.book.successes) }
 
 // refit fits the survival curve of run times again, if the curve is out of date. It uses the run times of ended
-// attempts, both of this phase and of the phases that share its Experience. It also uses the ages of running attempts:
+// attempts, both of this phase and of other phases of its kind. It also uses the ages of running attempts:
 // each attempt will take at least as long as its age. It then also finds again which machines are suspect: machines
 // with far more slow attempts than chance explains.
 func (x *phase) refit() {
@@ -279,8 +279,8 @@ func (x *phase) findSuspects() {
 }
 
 // median returns the median time of a task of the given work, and whether it is known. It is known if enough attempts
-// have shown how long a unit of work takes. With an Experience, it is also known from the run times of other phases
-// of the same kind.
+// have shown how long a unit of work takes. It is also known from the run times of other phases of the same
+// kind.
 func (x *phase) median(w stint) (time.Duration, bool) {
 	median := 0.0
 	switch {

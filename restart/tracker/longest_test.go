@@ -5,16 +5,18 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate/machines"
 )
 
 // The longest run time is of attempts that ended with success. It grows with the work, and tasks of less than an eighth of
 // the work do not count if there are others. Tasks of known work and other tasks are kept apart.
 func TestLongest(t *testing.T) {
-	x, err := NewExperience(ExperienceConfig{Origin: "a"})
+	x, err := NewKnowledge(KnowledgeConfig{Machines: machines.Config{Origin: "a"}})
 	require.NoError(t, err)
-	is := func(x *Experience, work, seconds float64, attempts int) {
+	is := func(x *Knowledge, work, seconds float64, attempts int) {
 		t.Helper()
-		s, n := x.Longest(work)
+		s, n := x.Longest(daily, work)
 		assert.Equal(t, seconds, s)
 		assert.Equal(t, attempts, n)
 	}
@@ -37,12 +39,12 @@ func TestLongest(t *testing.T) {
 
 	data, err := x.MarshalBinary()
 	require.NoError(t, err)
-	var restored Experience
+	var restored Knowledge
 	require.NoError(t, restored.UnmarshalBinary(data))
 	is(&restored, 0, 120, 5)
 	is(&restored, 20, 100, 2)
 
-	other, err := NewExperience(ExperienceConfig{Origin: "b"})
+	other, err := NewKnowledge(KnowledgeConfig{Machines: machines.Config{Origin: "b"}})
 	require.NoError(t, err)
 	delta, err := x.AppendDelta(nil, nil)
 	require.NoError(t, err)

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
@@ -81,16 +80,16 @@ func TestLATE32NativeRuleSpeculatesOnAll(t *testing.T) {
 	assert.Equal(t, 10, copies, "copies must take 10 % of the slots")
 }
 
-// LATE §4 measures a machine by its total progress. Without a Record, only the progress in this phase is included,
-// and machine 4 has as much as the others. With a Record, the progress in all phases is included, and machine 4 has
+// LATE §4 measures a machine by its total progress. Without a Knowledge, only the progress in this phase is included,
+// and machine 4 has as much as the others. With a Knowledge, the progress in all phases is included, and machine 4 has
 // the least.
-func TestLATE4SlowNodesOfARecord(t *testing.T) {
+func TestLATE4SlowNodesOfAllPhases(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		c := tracker.Config{
 			Tasks: 10, Slots: 20, Machines: 5, Interval: time.Second, Policy: rules.LATE{SlowTask: 1}, Limits: published,
 		}
 		if shared {
-			c.Record = new(machines.Record)
+			c.Knowledge = new(tracker.Knowledge)
 		}
 		before := newTracker(t, c)
 		for task := range 9 {

@@ -22,7 +22,7 @@ type phase struct {
 	units     unitCheck
 	recent    recent
 	lag       lag
-	link      *link // nil if the phase has no Experience
+	link      *link // nil if the phase shares no run times
 	peers     peers
 	trials    trials
 	judge     judge

@@ -16,7 +16,7 @@ import (
 // attempt hangs on machine 2. Machines 0 and 1 are idle. Each of them may get a copy, although it failed there
 // before. Machine 3 gets no copy.
 func TestHungTaskIsCopiedToATriedMachine(t *testing.T) {
-	record, err := machines.New(machines.Config{})
+	know, err := tracker.NewKnowledge(tracker.KnowledgeConfig{})
 	require.NoError(t, err)
 	for machine := range 4 {
 		for k := range uint64(8) {
@@ -24,13 +24,13 @@ func TestHungTaskIsCopiedToATriedMachine(t *testing.T) {
 			if machine == 3 {
 				ran *= 8
 			}
-			record.End(at(float64(k)), machine, k, machines.Attempt{Ran: ran, Usual: 10 * time.Second, Done: 1}, machines.Finished)
+			know.Machines().End(at(float64(k)), machine, k, machines.Attempt{Ran: ran, Usual: 10 * time.Second, Done: 1}, machines.Finished)
 		}
 	}
-	require.Equal(t, machines.Slow, record.Judge(3).Standing)
+	require.Equal(t, machines.Slow, know.Machines().Judge(3).Standing)
 	for idle := range 4 {
 		tr := newTracker(t, tracker.Config{
-			Tasks: 12, Slots: 4, Machines: 4, Interval: time.Second, Policy: restart.Mantri{}, Record: record,
+			Tasks: 12, Slots: 4, Machines: 4, Interval: time.Second, Policy: restart.Mantri{}, Knowledge: know,
 		})
 		now := 100.
 		for task := 1; task < 12; task++ {

@@ -106,7 +106,7 @@ func newTwins(t *testing.T, seed uint64) *twins {
 	for _, of := range []**Tracker{&w.full, &w.quick} {
 		config := c
 		if seed%4 == 1 {
-			config.Experience = w.kind()
+			config.Knowledge, config.Kind = w.kind(), daily
 		}
 		tr, err := New(config)
 		require.NoError(t, err)
@@ -118,10 +118,10 @@ func newTwins(t *testing.T, seed uint64) *twins {
 	return w
 }
 
-// kind returns the Experience that an earlier phase of the same kind has filled.
-func (w *twins) kind() *Experience {
-	kind, rng, now := new(Experience), rand.New(rand.NewPCG(w.seed, 5)), w.now.Add(-1e6*time.Second)
-	tr, err := New(Config{Tasks: 30, Slots: 30, Interval: w.interval, Experience: kind})
+// kind returns the Knowledge that an earlier phase of the same kind has filled.
+func (w *twins) kind() *Knowledge {
+	kind, rng, now := kindsOnly(0), rand.New(rand.NewPCG(w.seed, 5)), w.now.Add(-1e6*time.Second)
+	tr, err := New(Config{Tasks: 30, Slots: 30, Interval: w.interval, Knowledge: kind, Kind: daily})
 	require.NoError(w.t, err)
 	for i := range 30 {
 		tr.Start(now, i, i)

@@ -8,7 +8,7 @@ import (
 
 // recent lists what a growing phase has learnt from attempts that have ended lately. When an attempt has ended too long
 // ago, or too many have ended since, the parts forget what they learnt from it. The run times and the trials of a growing
-// phase are in an [Experience], which forgets by itself.
+// phase are in a [Knowledge], which forgets by itself.
 type recent struct {
 	within time.Duration // Config.Recent; 0 in a phase of a fixed number of tasks
 	learnt ring[learnt]

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/restart"
@@ -20,14 +19,13 @@ func silentPhases(t *testing.T, seed uint64, phases int, factor func(rng *rand.R
 	record *machines.Record, there int,
 ) {
 	t.Helper()
-	record, err := machines.New(machines.Config{})
-	require.NoError(t, err)
+	know := new(tracker.Knowledge)
 	rng := rand.New(rand.NewPCG(seed, 12))
 	clock := start
 	for range phases {
 		there = 0
 		s := newSim(t, tracker.Config{
-			Tasks: 100, Machines: 10, Interval: 2 * time.Second, Policy: restart.Mantri{}, Limits: published, Record: record,
+			Tasks: 100, Machines: 10, Interval: 2 * time.Second, Policy: restart.Mantri{}, Limits: published, Knowledge: know,
 		}, func(task, _, machine int) time.Duration {
 			if machine == 9 {
 				there++
@@ -38,7 +36,7 @@ func silentPhases(t *testing.T, seed uint64, phases int, factor func(rng *rand.R
 		s.began = clock
 		clock = clock.Add(s.run(t))
 	}
-	return record, there
+	return know.Machines(), there
 }
 
 // A machine is 8 times slower than the others. No attempt ever finishes there, and none reports. Still the record

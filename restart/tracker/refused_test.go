@@ -12,18 +12,18 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// oneSlow is a record of ten machines; the last takes ten times as long.
-func oneSlow(t *testing.T) *machines.Record {
+// oneSlow knows ten machines; the last takes ten times as long.
+func oneSlow(t *testing.T) *tracker.Knowledge {
 	t.Helper()
-	record := new(machines.Record)
+	know := new(tracker.Knowledge)
 	for i := range 60 {
 		ran := 10 * time.Second
 		if i%10 == 9 {
 			ran *= 10
 		}
-		record.End(start, i%10, uint64(1e9+i), machines.Attempt{Ran: ran, Usual: 10 * time.Second, Done: 1}, machines.Finished)
+		know.Machines().End(start, i%10, uint64(1e9+i), machines.Attempt{Ran: ran, Usual: 10 * time.Second, Done: 1}, machines.Finished)
 	}
-	return record
+	return know
 }
 
 // A slow machine was refused for waiting tasks. Then its slots are no longer included in the free slots, whether the
@@ -31,7 +31,7 @@ func oneSlow(t *testing.T) *machines.Record {
 func TestARefusedMachineHasNoFreeSlots(t *testing.T) {
 	// If the number of machines is unknown, events mention four machines, and the slow machine has a fourth of the slots.
 	for known, free := range map[int]int{10: 87, 0: 97 - 100/4} {
-		tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 100, Machines: known, Interval: time.Second, Record: oneSlow(t)})
+		tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 100, Machines: known, Interval: time.Second, Knowledge: oneSlow(t)})
 		tr.Start(start, tr.Next(start, 0).Task, 0)
 		require.Equal(t, restart.SlowMachine, tr.Next(start, 9).Reason)
 		for machine := 1; machine < 3; machine++ {
@@ -46,7 +46,7 @@ func TestARefusedMachineHasNoFreeSlots(t *testing.T) {
 
 // There are 92 idle slots, and one machine was refused. A slow task is copied. Its attempt is not killed.
 func TestARefusedMachineDoesNotMakeSlotsScarce(t *testing.T) {
-	tr := newTracker(t, tracker.Config{Tasks: 8, Slots: 100, Interval: time.Second, Record: oneSlow(t)})
+	tr := newTracker(t, tracker.Config{Tasks: 8, Slots: 100, Interval: time.Second, Knowledge: oneSlow(t)})
 	for machine := range 8 {
 		tr.Start(start, tr.Next(start, machine).Task, machine)
 		if machine == 0 {

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/journal"
 	"github.com/straggler-go/straggler/restart/rules"
@@ -132,7 +131,6 @@ func TestATypedNilIsAnError(t *testing.T) {
 	for want, c := range map[string]tracker.Config{
 		`restart: Policy is "a nil *rules.LATE", want a policy, or nil itself for LeastCost`:    {Policy: (*rules.LATE)(nil)},
 		`restart: Policy is "a nil *restart.Mantri", want`:                                      {Policy: (*restart.Mantri)(nil)},
-		`restart/tracker: Config.Record is "a nil *machines.Record", want a record, or nil`:     {Record: (*machines.Record)(nil)},
 		`restart/tracker: Config.Budget is "a nil *tracker.Budget", want a limiter, or nil its`: {Budget: (*tracker.Budget)(nil)},
 	} {
 		c.Tasks, c.Slots, c.Interval = 1, 1, time.Second

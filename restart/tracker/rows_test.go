@@ -11,7 +11,6 @@ import (
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/estimate/machines"
-	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/internal/policytest"
 	"github.com/straggler-go/straggler/restart/rules"
@@ -230,17 +229,16 @@ func TestMediansUseRecordedRunTimes(t *testing.T) {
 	assert.Equal(t, 45., tr.Report(at(44), 10, 0, tracker.Report{Score: .1}).Threshold, "tasks that lost their outputs must not change the median")
 }
 
-// evenProgress returns the Shape of tasks that always progressed evenly.
-func evenProgress() *survival.Shape {
-	s := new(survival.Shape)
+// evenProgress lets 50 phases of the kind "even" run, in which the progress of tasks is even.
+func evenProgress(t *testing.T, know *tracker.Knowledge) {
 	for range 50 {
-		var t survival.Trail
-		for age := 2 * time.Second; age <= 20*time.Second; age += 2 * time.Second {
-			t.Report(age, age.Seconds()/20)
+		tr := newTracker(t, tracker.Config{Tasks: 1, Slots: 1, Interval: 2 * time.Second, Knowledge: know, Kind: "even"})
+		tr.Start(at(0), 0, -1)
+		for age := 2.; age <= 20; age += 2 {
+			tr.Report(at(age), 0, 0, tracker.Report{Score: age / 20})
 		}
-		s.Finish(&t, 20*time.Second, estimate.Linear{Grace: 4 * time.Second, Window: 20 * time.Second})
+		tr.Finish(at(20), 0, 0)
 	}
-	return s
 }
 
 // cluster is the host of the tests about machines. It has ten machines of one slot, or only the nine good machines.
@@ -255,16 +253,15 @@ type cluster struct {
 
 func (c cluster) run(t *testing.T) (end time.Duration, s *sim, r *machines.Record) {
 	config := tracker.Config{Tasks: c.tasks, Machines: 9, Interval: 2 * time.Second, Policy: c.policy} // ten reports a task
-	config.Shape = evenProgress()
+	knows := tracker.KnowledgeConfig{Keep: restart.Off, Machines: noMachines}
 	if c.bad {
 		config.Machines = 10
 	}
 	if c.record {
-		var err error
-		r, err = machines.New(machines.Config{})
-		require.NoError(t, err)
-		config.Record = r
+		knows.Machines = machines.Config{}
 	}
+	config.Knowledge, config.Kind = knowing(t, knows), "even"
+	evenProgress(t, config.Knowledge)
 	good := make([]uint64, c.tasks) // attempts on good machines: the same luck in both clusters
 	s = newSim(t, config, func(task, _, machine int) time.Duration {
 		rng := rand.New(rand.NewPCG(c.seed, uint64(task)<<8|good[task]))
@@ -280,7 +277,7 @@ func (c cluster) run(t *testing.T) (end time.Duration, s *sim, r *machines.Recor
 		}
 		return seconds(d)
 	})
-	return s.run(t), s, r
+	return s.run(t), s, config.Knowledge.Machines()
 }
 
 // One of ten machines is eight times slower. This is known after a few attempts, although none ever finished there.
@@ -342,8 +339,8 @@ func TestTasksWithASlowPathAreLeftAlone(t *testing.T) {
 
 // The only other machine is too slow for a copy.
 func TestNoCopyIfOnlyASlowMachineIsLeft(t *testing.T) {
-	record, err := machines.New(machines.Config{})
-	require.NoError(t, err)
+	know := new(tracker.Knowledge)
+	record := know.Machines()
 	for i := range 8 {
 		usual := 10 * time.Second
 		record.End(start, 0, uint64(i), machines.Attempt{Ran: usual, Usual: usual}, machines.Finished)
@@ -355,7 +352,7 @@ func TestNoCopyIfOnlyASlowMachineIsLeft(t *testing.T) {
 			UnitTimes: estimate.UnitTimesConfig{Prior: policytest.Certain(10)},
 		}
 		if known {
-			c.Record = record
+			c.Knowledge = know
 		}
 		tr := newTracker(t, c)
 		tr.Start(at(0), 0, 0)
@@ -370,8 +367,8 @@ func TestNoCopyIfOnlyASlowMachineIsLeft(t *testing.T) {
 
 // A slow machine gets no waiting task while other attempts run. If nothing runs, it gets a task.
 func TestASlowMachineGetsNoWaitingTask(t *testing.T) {
-	record, err := machines.New(machines.Config{})
-	require.NoError(t, err)
+	know := new(tracker.Knowledge)
+	record := know.Machines()
 	for machine := range 4 {
 		for i := range 8 {
 			usual := 10 * time.Second
@@ -382,7 +379,7 @@ func TestASlowMachineGetsNoWaitingTask(t *testing.T) {
 			record.End(start, 2e9+machine, uint64(i), machines.Attempt{Ran: ran, Usual: usual}, machines.Finished)
 		}
 	}
-	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 4, Machines: 4, Interval: time.Second, Record: record})
+	tr := newTracker(t, tracker.Config{Tasks: 3, Slots: 4, Machines: 4, Interval: time.Second, Knowledge: know})
 	assert.Equal(t, restart.Start, tr.Next(at(0), 2e9+3).Action, "while nothing runs, a slow machine gets a task")
 	tr.Start(at(0), 0, 2e9)
 	a := tr.Next(at(0), 2e9+3)

@@ -1,6 +1,7 @@
 package tracker_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -9,17 +10,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// locked is a record and a budget that lock, for trackers on several goroutines.
+// locked is a budget that locks, for trackers on several goroutines.
 type locked struct {
 	mu     sync.Mutex
-	record *machines.Record
 	budget *tracker.Budget
 }
 
@@ -34,69 +33,13 @@ func (l *locked) TaskStarted()        { l.do(l.budget.TaskStarted) }
 func (l *locked) CopyLaunched()       { l.do(l.budget.CopyLaunched) }
 func (l *locked) CopyEnded()          { l.do(l.budget.CopyEnded) }
 func (l *locked) SlotsChanged(by int) { l.do(func() { l.budget.SlotsChanged(by) }) }
-func (l *locked) AppendAvoid(d []int) []int {
-	l.do(func() { d = l.record.AppendAvoid(d) })
-	return d
-}
 
-func (l *locked) Factor(machine int) (f float64) {
-	l.do(func() { f = l.record.Factor(machine) })
-	return f
-}
-
-func (l *locked) Elsewhere(others ...int) (f float64, known int) {
-	l.do(func() { f, known = l.record.Elsewhere(others...) })
-	return f, known
-}
-
-func (l *locked) Judge(machine int) (v machines.Verdict) {
-	l.do(func() { v = l.record.Judge(machine) })
-	return v
-}
-
-func (l *locked) Join() (m machines.Member) {
-	l.do(func() { m = l.record.Join() })
-	return m
-}
-
-func (l *locked) Running(now time.Time, machine int, key uint64, a machines.Attempt) (is bool) {
-	l.do(func() { is = l.record.Running(now, machine, key, a) })
-	return is
-}
-
-func (l *locked) End(now time.Time, machine int, key uint64, a machines.Attempt, how machines.Outcome) (is bool) {
-	l.do(func() { is = l.record.End(now, machine, key, a, how) })
-	return is
-}
-
-func (l *locked) AddProgress(now time.Time, machine int, change float64) (is bool) {
-	l.do(func() { is = l.record.AddProgress(now, machine, change) })
-	return is
-}
-
-// Progress returns a copy of the distribution, because other goroutines may change the original after the unlock.
-func (l *locked) Progress(machine int) (total float64, of *estimate.Empirical) {
-	l.do(func() {
-		var all *estimate.Empirical
-		if total, all = l.record.Progress(machine); all != nil {
-			text, _ := all.MarshalBinary()
-			of = new(estimate.Empirical)
-			_ = of.UnmarshalBinary(text)
-		}
-	})
-	return total, of
-}
-
-// Trackers on several goroutines share a budget and a record that lock. There is no data race, and at the end no copy
-// uses the budget.
+// Trackers on several goroutines share a budget that locks. Each has a Knowledge of its own, and the observations are
+// passed on at the end. There is no data race, and at the end no copy uses the budget.
 func TestSharedByGoroutines(t *testing.T) {
-	// The four phases have four clocks, in random order. The record takes the difference between two clocks as time
-	// that has passed. So its observations must not lose weight in that time. A real host has a single clock for all
-	// phases.
-	record, err := machines.New(machines.Config{HalfLife: 1e5 * time.Hour})
-	require.NoError(t, err)
-	shared := &locked{record: record, budget: newBudget(t, tracker.BudgetConfig{})}
+	shared := &locked{budget: newBudget(t, tracker.BudgetConfig{})}
 	var group sync.WaitGroup
+	var deltas [4][]byte
 	for phase := range uint64(4) {
 		group.Go(func() {
 			var policy restart.Policy = restart.Mantri{}
@@ -104,14 +47,28 @@ func TestSharedByGoroutines(t *testing.T) {
 				policy = rules.LATE{MinAge: restart.Off}
 			}
 			rng := rand.New(rand.NewPCG(phase, 1))
+			know, err := tracker.NewKnowledge(tracker.KnowledgeConfig{Machines: machines.Config{Origin: fmt.Sprint("goroutine ", phase)}})
+			assert.NoError(t, err)
+			for machine := range 6 {
+				know.Machines().SetName(machine, fmt.Sprint("m", machine))
+			}
 			s := newSim(t, tracker.Config{
-				Tasks: 60, Machines: 6, Interval: time.Second, Policy: policy, Record: shared, Budget: shared,
+				Tasks: 60, Machines: 6, Interval: time.Second, Policy: policy, Knowledge: know, Kind: "a", Budget: shared,
 			}, func(_, _, machine int) time.Duration { return seconds((10 + 5*rng.Float64()) * float64(1+machine/5*4)) })
 			s.run(t)
 			s.tracker.Close(at(1e6))
+			deltas[phase], err = know.AppendDelta(nil, nil)
+			assert.NoError(t, err)
 		})
 	}
 	group.Wait()
 	assert.Zero(t, shared.budget.Running())
-	assert.Greater(t, record.Factor(5), 2.)
+	know := knowing(t, tracker.KnowledgeConfig{Machines: machines.Config{Origin: "all", HalfLife: 1e5 * time.Hour}})
+	know.Machines().SetName(5, "m5")
+	for _, delta := range deltas {
+		require.NoError(t, know.Merge(at(1e6), delta))
+	}
+	assert.Greater(t, know.Machines().Factor(5), 2.)
+	_, known := know.Longest("a", 0)
+	assert.Equal(t, 4*30, known, "each phase of 60 tasks adds the run times of 30")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/check"
+	"github.com/straggler-go/straggler/internal/merge"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/internal/pages"
 	"github.com/straggler-go/straggler/internal/snapshot"
@@ -35,19 +36,19 @@ func (t *Tracker) MarshalBinary() ([]byte, error) { return t.AppendBinary(nil) }
 
 // Restore returns a tracker with the state of a snapshot. It gives the same answers as if it had never stopped. The
 // snapshot contains the configuration, except the parts that are no plain data. Restore takes these parts from c: a
-// Policy that the host has written, UnitTimes.Prior, Record, Shape, Experience, Path, Budget and OnEvent.
+// Policy that the host has written, UnitTimes.Prior, Knowledge, Path, Budget and OnEvent.
 //
 // If c.Policy is nil, the phase goes on under the policy of the snapshot. Otherwise the phase goes on under c.Policy.
 // This may be the same policy with other settings, or another policy, if the snapshot has what that policy reads. If
 // not, the error contains what is missing. [Tracker.PolicyBefore] says whether the policy or its settings have changed.
 //
-// Every later release reads the snapshots of a release. The host itself must save and restore Budget, Record, Shape and
-// Experience. Restore changes only the Experience: it adds the stakes of the tracker's open trials. The stake of a
-// trial is the slot time that the trial puts at risk. The snapshot of an Experience does not contain stakes, so that
-// a phase that is never restored leaves no stakes in it.
+// Every later release reads the snapshots of a release. The host itself must save and restore Budget and Knowledge.
+// Restore changes only the Knowledge: it adds the stakes of the tracker's open trials. The stake of a trial is the slot
+// time that the trial puts at risk. The snapshot of a Knowledge does not contain stakes, so that a phase that is never
+// restored leaves no stakes in it.
 //
 // If a part other than OnEvent is nil, but was not nil when the snapshot was made, Restore returns an error that
-// contains the name of the field. To do without such a part, give an empty one: a new Record, Shape or Experience, a
+// contains the name of the field. To do without such a part, give an empty one: a new Knowledge, a
 // Path that returns 1, or a [Budget] whose Share and Rate are Off. If data is not a snapshot of a tracker, Restore
 // returns an error. O(n) for n tasks. The memory that Restore uses is at most a multiple of the length of data.
 func Restore(c Config, data []byte) (*Tracker, error) {
@@ -112,9 +113,7 @@ var dataless = [...]struct {
 	given func(c *Config) bool
 }{
 	{"UnitTimes.Prior", func(c *Config) bool { return c.UnitTimes.Prior != nil }},
-	{"Record", func(c *Config) bool { return c.Record != nil }},
-	{"Shape", func(c *Config) bool { return c.Shape != nil }},
-	{"Experience", func(c *Config) bool { return c.Experience != nil }},
+	{"Knowledge", func(c *Config) bool { return c.Knowledge != nil }},
 	{"Path", func(c *Config) bool { return c.Path != nil }},
 	{"Budget", func(c *Config) bool { return c.Budget != nil }},
 }
@@ -149,6 +148,8 @@ func (hd *header) code(c *snapshot.Codec) {
 		} else {
 			config.Recent = 0
 		}
+		c.Field(12, "kind").Text(&config.Kind)
+		c.Check(len(config.Kind) <= merge.MostName, "has a kind with a name that is too long")
 		switch {
 		case config.Recent > 0:
 			c.Field(firstTasks, "first-tasks").Number(&hd.first, 0, maxTasks)
@@ -294,7 +295,8 @@ func (x *phase) codeGrowth(c *snapshot.Codec) {
 		c.Amount(&l.figures.work)
 	})
 	if x.link.own {
-		c.Field(7, "experience").Part(x.link.experience)
+		c.Field(7, "knowledge").Part(x.link.knowledge)
+		x.link.kind = x.link.knowledge.kind("")
 	}
 	if c.Reading() {
 		x.completeGrowth(c)

@@ -11,8 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/estimate/machines"
-	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 	"github.com/straggler-go/straggler/restart"
@@ -169,15 +167,13 @@ func TestABudgetIsRestored(t *testing.T) {
 // Restore rejects a Config without a part that the tracker had.
 func TestRestoreNamesMissingParts(t *testing.T) {
 	full := tracker.Config{
-		Tasks: 3, Slots: 5, Interval: time.Second, Record: new(machines.Record), Shape: new(survival.Shape), Experience: new(tracker.Experience), Budget: new(tracker.Budget),
+		Tasks: 3, Slots: 5, Interval: time.Second, Knowledge: new(tracker.Knowledge), Budget: new(tracker.Budget),
 		Path: func(int, int) float64 { return 1 }, UnitTimes: estimate.UnitTimesConfig{Prior: new(estimate.Empirical)},
 	}
 	text, err := newTracker(t, full).MarshalBinary()
 	require.NoError(t, err)
 	for name, drop := range map[string]func(c *tracker.Config){
-		"Config.Record":          func(c *tracker.Config) { c.Record = nil },
-		"Config.Shape":           func(c *tracker.Config) { c.Shape = nil },
-		"Config.Experience":      func(c *tracker.Config) { c.Experience = nil },
+		"Config.Knowledge":       func(c *tracker.Config) { c.Knowledge = nil },
 		"Config.Budget":          func(c *tracker.Config) { c.Budget = nil },
 		"Config.Path":            func(c *tracker.Config) { c.Path = nil },
 		"Config.UnitTimes.Prior": func(c *tracker.Config) { c.UnitTimes.Prior = nil },

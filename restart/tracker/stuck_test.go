@@ -60,8 +60,8 @@ func TestAPhaseIsStuckAfterFourLongestRunTimes(t *testing.T) {
 			}
 		}), name)
 	}
-	var kind tracker.Experience
-	first := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Interval: time.Second, Policy: &spyPolicy{}, Experience: &kind})
+	kind := onlyKinds(t)
+	first := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Interval: time.Second, Policy: &spyPolicy{}, Knowledge: kind, Kind: "a"})
 	for task := range 4 {
 		first.Start(at(0), task, task)
 		first.Finish(at(5+5*task), task, 0)
@@ -69,7 +69,7 @@ func TestAPhaseIsStuckAfterFourLongestRunTimes(t *testing.T) {
 	first.Close(at(21))
 	for ended, want := range []int{100 + 4*20, 102 + 4*20} { // an attempt that ends soon changes little
 		spy := &spyPolicy{}
-		second := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Interval: time.Second, Policy: spy, Experience: &kind})
+		second := newTracker(t, tracker.Config{Tasks: 4, Slots: 4, Interval: time.Second, Policy: spy, Knowledge: kind, Kind: "a"})
 		for task := range 4 {
 			second.Start(at(100), task, task)
 		}

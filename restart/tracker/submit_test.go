@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/internal/policytest"
 	"github.com/straggler-go/straggler/restart/tracker"
@@ -125,11 +124,11 @@ func TestALostMachineEndsItsQueuedAttempts(t *testing.T) {
 
 // An attempt that never began may end in every way. Its time is no sample, and costs nothing.
 func TestAnAttemptThatNeverBeganIsNoSample(t *testing.T) {
-	record, err := machines.New(machines.Config{})
+	know, err := tracker.NewKnowledge(tracker.KnowledgeConfig{})
 	require.NoError(t, err)
 	budget := newBudget(t, tracker.BudgetConfig{Slots: 10})
 	tr := newTracker(t, tracker.Config{
-		Tasks: 6, Slots: 8, Machines: 4, Interval: time.Second, Record: record, Budget: budget,
+		Tasks: 6, Slots: 8, Machines: 4, Interval: time.Second, Knowledge: know, Budget: budget,
 		Policy: everything{restart.Mantri{}},
 	})
 	tr.Start(at(0), 0, 0)
@@ -153,7 +152,7 @@ func TestAnAttemptThatNeverBeganIsNoSample(t *testing.T) {
 	assert.Equal(t, 1, after.ProgressRates.(*estimate.Empirical).Len())
 	assert.Equal(t, before.Throughput, after.Throughput)
 	assert.Equal(t, 1, tr.UnitTimes().Samples())
-	assert.Equal(t, 1., record.Factor(3))
+	assert.Equal(t, 1., know.Machines().Factor(3))
 	assert.Equal(t, tracker.Ledger{
 		Started: 7, Finished: 2, Copies: 1, Lost: 1, Failed: 2, Pruned: 1, Restarts: 1, Used: 10 * time.Second,
 	}, tr.Ledger())

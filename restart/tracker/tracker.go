@@ -49,7 +49,7 @@ type Tracker struct {
 	policyBefore string // see PolicyBefore
 }
 
-// mostOwn is the largest number of machines that a tracker remembers if the host gives no Record.
+// mostOwn is the largest number of machines that a tracker remembers if no Knowledge does.
 const mostOwn = 1 << 12
 
 // New returns a tracker of a phase in which nothing has started. If a field of Config or of the policy is out of
@@ -66,7 +66,7 @@ func New(c Config) (*Tracker, error) {
 	return t, nil
 }
 
-// open makes a tracker, but does not change the Record, the Budget and the Experience, which phases share.
+// open makes a tracker, but does not change the Budget and the observations of the Knowledge, which phases share.
 func open(c Config) (*Tracker, error) {
 	given := c.Work
 	if err := c.fill(); err != nil {
@@ -85,10 +85,11 @@ func open(c Config) (*Tracker, error) {
 	if limits.LossShare != restart.Off { // the bound on losses needs the facts that LeastCost reads
 		reads.Facts |= rules.Fresh | rules.Left | rules.Trials
 	}
-	record, own := c.Record, (*machines.Record)(nil)
-	if record == nil && c.Machines > 0 && reads.Has(rules.Trials|rules.Left) {
-		own, _ = machines.New(machines.Config{MaxMachines: min(c.Machines, mostOwn)})
-		record, c.UnitTimes.Factors = own, own
+	record := c.Knowledge.Machines()
+	own := record == nil && c.Machines > 0 && reads.Has(rules.Trials|rules.Left)
+	if own {
+		record, _ = machines.New(machines.Config{MaxMachines: min(c.Machines, mostOwn)})
+		c.UnitTimes.Factors = record
 	}
 	rates, err := estimate.NewUnitTimes(c.UnitTimes)
 	if err != nil {
@@ -99,7 +100,7 @@ func open(c Config) (*Tracker, error) {
 		book:     newBook(c.Work, known, c.Slots, c.Clones, c.Recent > 0),
 		fleet:    newFleet(&c, record, own, reads.Has(rules.Machines)),
 		forecast: newForecast(&c, rates, num.Sized(given), reads.Has(rules.Fresh) || record != nil, reads.Has(rules.Left)),
-		ages:     newAges(len(c.Work), c.Experience != nil || c.Recent > 0),
+		ages:     newAges(len(c.Work), c.Recent > 0 || c.Knowledge.keeps(c.Kind)),
 		lag:      lag{prior: c.Lag},
 		link:     newLink(&c),
 		recent:   recent{within: c.Recent},
@@ -269,12 +270,12 @@ func (t *Tracker) Leave(now time.Time, machine int, at time.Time) {
 	t.Apply(Event{Kind: MachineLeaves, Time: now, Machine: machine, Leaves: at})
 }
 
-// Merge adds the observations of machines that another process has made to the phase's Record, by the method Merge of
-// [machines.Record]. If several phases share the Record, a delta may be merged by any number of these phases. The
-// Record adds its observations only once.
+// Merge adds the observations that another process has made to the phase's Knowledge, by [Knowledge.Merge]. If several
+// phases share the Knowledge, a delta may be merged by any number of these phases. The Knowledge adds its observations
+// only once.
 //
-// The event is ignored if there is no Record, if the Record has no such method, or if the Record refuses the delta.
-// The Record's own method Merge returns the reason. An advantage of this method is that a journal of the phase
+// The event is ignored if there is no Knowledge, or if the Knowledge refuses the delta. [Knowledge.Merge] itself returns
+// the reason. An advantage of this method is that a journal of the phase
 // contains the delta, so that a replay makes the same decisions. Merge allocates.
 func (t *Tracker) Merge(now time.Time, delta []byte) {
 	t.Apply(Event{Kind: Merged, Time: now, Delta: base64.RawURLEncoding.EncodeToString(delta)})
@@ -330,8 +331,8 @@ func (t *Tracker) Decide(now time.Time, task int) Answer {
 //     another of the next waiting tasks.
 //   - Then a task with fewer clones than Config.Clones, with the reason [restart.Cloned].
 //
-// Next refuses to start a waiting task on a bad machine. The reason is [restart.SlowMachine] if the Record judges
-// that attempts fail there, or that the machine is so slow that the task would end after the rest of the phase. The
+// Next refuses to start a waiting task on a bad machine. The reason is [restart.SlowMachine] if the record of machines
+// judges that attempts fail there, or that the machine is so slow that the task would end after the rest of the phase. The
 // reason is [restart.Leaving] if the machine leaves too soon. After a refusal, call Next for the next machine. If no
 // attempt of the phase runs, Next accepts any machine.
 //
@@ -341,8 +342,8 @@ func (t *Tracker) Decide(now time.Time, task int) Answer {
 //
 // The first call makes a decision about each task that is worth a copy, and ranks these tasks. The next calls use
 // this ranking, as long as the only events are calls of Next and starts of the copies that Next asked for, and for at
-// most a 64th of an interval. A call with a valid ranking makes one decision. It makes up to eight decisions if there
-// is a Record, and two for each task that is worth a copy if Config.Path is set. Some policies refuse a slot either
+// most a 64th of an interval. A call with a valid ranking makes one decision. It makes up to eight decisions if something
+// is known about machines, and two for each task that is worth a copy if Config.Path is set. Some policies refuse a slot either
 // to all tasks or to none, as most policies of package rules do (rules.Description.CopiesOnly). With such a policy, a
 // refused slot takes one decision and changes nothing. All other work is O(log n).
 func (t *Tracker) Next(now time.Time, machine int) Answer {
@@ -392,7 +393,7 @@ func (t *Tracker) Candidates() iter.Seq[int] {
 
 // Close ends the phase, because its job is done or was cancelled. Its running attempts count as killed, its waiting
 // tasks count as given up, and it has no slots any more. So the phase no longer uses any copy or slot of a shared
-// [Config.Budget], and a shared [Config.Record] contains no running attempt of the phase. The Record keeps its
+// [Config.Budget], and a shared [Config.Knowledge] contains no running attempt of the phase. The Knowledge keeps its
 // observations: a killed attempt would have taken at least as long as it ran. The host itself must kill the attempts.
 //
 // A second Close changes nothing. The Ledger keeps its numbers, and a success that comes late still ends its task. A

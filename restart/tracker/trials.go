@@ -36,7 +36,7 @@ func (x *phase) publishTrials() {
 	x.trials.decided(x.link.publish(x.book.clock.Last, x.trials.tally()))
 }
 
-// account returns the account of trials as a policy reads it. If there is an Experience, the slot time that was lost
+// account returns the account of trials as a policy reads it. If the phase has a kind, the slot time that was lost
 // and the slot time at risk are sums over all phases of the same kind.
 func (x *phase) account() restart.Trials {
 	t := x.trials.Trials

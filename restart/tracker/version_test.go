@@ -11,19 +11,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/estimate/machines"
-	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// parts returns the parts that a tracker with a Record, a Shape, an Experience and a Budget needs.
+// parts returns the parts that a tracker with a Knowledge and a Budget needs.
 func parts() tracker.Config {
-	return tracker.Config{
-		Record: new(machines.Record), Shape: new(survival.Shape), Experience: new(tracker.Experience), Budget: new(tracker.Budget),
-	}
+	return tracker.Config{Knowledge: new(tracker.Knowledge), Budget: new(tracker.Budget)}
 }
 
 // saved returns the phase of a committed snapshot: tasks run, end, fail, are copied and killed, a machine leaves, and a
@@ -63,7 +59,7 @@ func saved(t testing.TB, c tracker.Config) *tracker.Tracker {
 // savedPhases returns the configurations of the committed snapshots. Together they have each field.
 func savedPhases() map[string]tracker.Config {
 	all := parts()
-	all.Policy, all.Limits = restart.Mantri{}, restart.Limits{Restarts: 2, LossShare: .1}
+	all.Kind, all.Policy, all.Limits = "daily", restart.Mantri{}, restart.Limits{Restarts: 2, LossShare: .1}
 	return map[string]tracker.Config{
 		"phase":       {},
 		"phase-parts": all,
@@ -97,8 +93,8 @@ func TestCommittedPhasesAreRestored(t *testing.T) {
 			again, err := tracker.Restore(given(name), old)
 			require.NoError(t, err)
 			one := saved(t, c)
-			if c.Record != nil {
-				continue // the new Record and Experience know nothing
+			if c.Knowledge != nil {
+				continue // the new Knowledge knows nothing
 			}
 			assert.Empty(t, again.PolicyBefore())
 			for task := range 10 {

@@ -5,27 +5,25 @@ import (
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/estimate/knn"
-	machinerecord "github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// machineSpeeds is the record of the speed of each machine that all phases share, by package estimate/machines.
-type machineSpeeds struct{ record tracker.MachineRecord }
+// machineSpeeds is what all phases share about the speed of each machine, by package estimate/machines.
+type machineSpeeds struct{ knowledge *tracker.Knowledge }
 
 func newMachineSpeeds(s *sim) (*machineSpeeds, error) {
 	if !s.c.LearnMachines {
 		return &machineSpeeds{}, nil
 	}
-	record, err := machinerecord.New(machinerecord.Config{})
-	return &machineSpeeds{record}, err
+	return &machineSpeeds{new(tracker.Knowledge)}, nil
 }
 
 // factor returns the factor by which a machine is slower than usual; 1 if it is not known.
 func (m *machineSpeeds) factor(machine int32) float64 {
-	if m.record == nil {
+	if m.knowledge == nil {
 		return 1
 	}
-	return m.record.Factor(int(machine))
+	return m.knowledge.Machines().Factor(int(machine))
 }
 
 // forecast predicts the time of a task before its phase has any result, by package estimate/knn. It uses the earlier

@@ -26,7 +26,7 @@ func (s *sim) watchPhase(id int32, facts *Phase) {
 	}
 	t, err := tracker.New(tracker.Config{
 		Work: work, Slots: s.total[facts.Kind], Machines: len(s.machines), Interval: p.interval, Lag: s.c.Lag,
-		Policy: s.c.Restart, Limits: published.Limits(s.c.Restart), Record: s.learned.record,
+		Policy: s.c.Restart, Limits: published.Limits(s.c.Restart), Knowledge: s.learned.knowledge,
 	})
 	if err != nil {
 		s.err = err

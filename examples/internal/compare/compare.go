@@ -169,7 +169,7 @@ func (c *Comparison) policy(phases []*sim.Phase, e Entry, o Options) error {
 }
 
 // Replay replays every phase under a policy, on all processors, and returns the results and the processor time. The
-// results do not depend on the number of processors. If the policy uses the experience of earlier phases, the phases
+// results do not depend on the number of processors. If the policy uses what earlier phases have shown, the phases
 // are replayed in order on one processor.
 func Replay(phases []*sim.Phase, e Entry, seed uint64, step func()) ([]sim.Result, time.Duration, error) {
 	if e.learns() {

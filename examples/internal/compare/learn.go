@@ -5,22 +5,42 @@ import (
 	"strings"
 	"time"
 
-	"github.com/straggler-go/straggler/estimate/survival"
+	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
+	"github.com/straggler-go/straggler/restart/tracker"
 
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
-// learns reports whether the decisions of the policy in a phase depend on the experience of earlier phases.
+// learns reports whether the decisions of the policy in a phase depend on what earlier phases have shown.
 func (e Entry) learns() bool { return !e.Clones && rules.Describe(e.Policy).Has(rules.Left) }
 
 // kindOf returns the kind of a phase, whose phases share the shape of progress: "reduces" for the reduces of a log,
-// "" for all others.
+// "others" for all others.
 func kindOf(p *sim.Phase) string {
 	if strings.HasSuffix(p.Name, "reduces") {
 		return "reduces"
 	}
-	return ""
+	return "others"
+}
+
+// newKnowledge returns the knowledge of the phases of a log. It has the shape of progress alone: the jobs of a log do not
+// do the same work, and each phase has its own numbers of machines.
+func newKnowledge() (*tracker.Knowledge, error) {
+	return tracker.NewKnowledge(tracker.KnowledgeConfig{
+		Keep: restart.Off, Machines: machines.Config{MaxMachines: restart.Off},
+	})
+}
+
+// Again returns the options for a further replay of a phase, with the knowledge that the phase had in the result r.
+func (e Entry) Again(p *sim.Phase, seed uint64, id int, r sim.Result) (sim.Options, error) {
+	o := e.Options(seed, id)
+	if r.Known == nil {
+		return o, nil
+	}
+	o.Knowledge, o.Kind = new(tracker.Knowledge), kindOf(p)
+	return o, o.Knowledge.UnmarshalBinary(r.Known)
 }
 
 // replayInOrder replays the phases in the order of their beginnings. Each phase knows the shape of progress of all
@@ -28,17 +48,19 @@ func kindOf(p *sim.Phase) string {
 // began.
 func replayInOrder(phases []*sim.Phase, e Entry, seed uint64, step func()) ([]sim.Result, time.Duration, error) {
 	begin := time.Now()
-	kinds := map[string]*survival.Shape{}
+	know, err := newKnowledge()
+	if err != nil {
+		return nil, 0, err
+	}
 	results := make([]sim.Result, len(phases))
 	kept := make([]int, 0, mostKept+1)
 	for _, i := range byBegin(phases) {
-		kind := kindOf(phases[i])
-		if kinds[kind] == nil {
-			kinds[kind] = new(survival.Shape)
+		known, err := know.MarshalBinary()
+		if err != nil {
+			return nil, 0, err
 		}
-		known := kinds[kind].Clone()
 		o := e.Options(seed, i)
-		o.Shape = kinds[kind]
+		o.Knowledge, o.Kind = know, kindOf(phases[i])
 		r, err := sim.Run(phases[i], o)
 		if err != nil {
 			return nil, 0, err

@@ -41,8 +41,8 @@ func TestPhasesLearnFromEarlierOnes(t *testing.T) {
 			differ++
 			assert.NotEqual(t, first, i, "there was nothing to know yet")
 		}
-		o := mantri.Options(1, i)
-		o.Shape = known
+		o, err := mantri.Again(p, 1, i, learned[i])
+		require.NoError(t, err)
 		r, err = sim.Run(p, o)
 		require.NoError(t, err)
 		assert.Equal(t, learned[i].Used, r.Used, "a phase can be replayed again, with what was known when it began")

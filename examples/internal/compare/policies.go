@@ -22,7 +22,7 @@ type Entry struct {
 	Clones       bool         // clone small phases within a budget
 	Progress     sim.Progress // model of the progress that attempts report
 	CopyShare    float64      // largest share of the slots of a phase that copies may use at once; 0: no bound
-	// Witness sees the answers of the tracker; only for a policy with experience, for which phases are replayed in order.
+	// Witness sees the answers of the tracker; only for a policy that learns from earlier phases, for which phases are replayed in order.
 	Witness sim.Witness
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
 
@@ -33,11 +32,11 @@ func (r *Report) draw(phases []*sim.Phase, policies []compare.Entry, c *compare.
 		if row.Stragglers == 0 {
 			continue
 		}
-		before, _, err := spans(phases[i], compare.Entry{Policy: restart.Never{}}, r.Input.Seed, i, nil)
+		before, _, err := spans(phases[i], compare.Entry{Policy: restart.Never{}}, r.Input.Seed, i, sim.Result{})
 		if err != nil {
 			return err
 		}
-		after, decided, err := spans(phases[i], policies[first], r.Input.Seed, i, with[i].Known)
+		after, decided, err := spans(phases[i], policies[first], r.Input.Seed, i, with[i])
 		if err != nil {
 			return err
 		}
@@ -58,13 +57,16 @@ func (r *Report) draw(phases []*sim.Phase, policies []compare.Entry, c *compare.
 	return nil
 }
 
-// spans replays a phase. It returns its attempts, and for each task the decisions that were carried out.
+// spans replays a phase, with the knowledge that the phase had in the result r. It returns its attempts, and for each task the decisions that were carried out.
 func spans(
-	p *sim.Phase, e compare.Entry, seed uint64, id int, known *survival.Shape,
+	p *sim.Phase, e compare.Entry, seed uint64, id int, r sim.Result,
 ) (all []sim.Span, decided acts, err error) {
 	decided = acts{}
-	o := e.Options(seed, id)
-	o.Shape, o.Witness = known, decided
+	o, err := e.Again(p, seed, id, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Witness = decided
 	o.Spans = func(s sim.Span) { all = append(all, s) }
 	_, err = sim.Run(p, o)
 	return all, decided, err

@@ -130,7 +130,7 @@ func TestPicturesStaySmall(t *testing.T) {
 			4 * mostJoined, 1, mostJoined},
 	} {
 		p := even(c.slots, c.each)
-		all, _, err := spans(p, compare.Entry{Policy: restart.Never{}}, 1, 0, nil)
+		all, _, err := spans(p, compare.Entry{Policy: restart.Never{}}, 1, 0, sim.Result{})
 		require.NoError(t, err)
 		s := schedule(p, 0, all, all)
 		assert.Equal(t, []int{c.lanes, c.bars, c.bars, c.slots - c.lanes}, []int{s.Lanes, len(s.Before), len(s.After),

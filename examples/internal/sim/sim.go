@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/straggler-go/straggler/estimate/survival"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
 
@@ -25,8 +24,9 @@ type Options struct {
 	CopyShare float64
 	// Progress is the model of the progress that attempts report.
 	Progress Progress
-	// Shape is the known shape of progress in phases of the kind; nil if nothing is known. The replay adds to it.
-	Shape *survival.Shape
+	// Knowledge is what is known about the phases of the Kind; nil if nothing is known. The replay adds to it.
+	Knowledge *tracker.Knowledge
+	Kind      string
 	// Seed is the seed for the times of copies that never ran. The n-th such copy of a task takes the same time under
 	// every policy, if it starts in the same wave and on the same machine. The machine does not matter if Phase.Draw
 	// ignores it.
@@ -57,8 +57,8 @@ type Result struct {
 	Tail time.Duration
 	// Events is the number of simulated events: starts, ends, reports, and slots that opened.
 	Events int
-	// Known is the shape of progress that was known when the phase began; nil if it was not recorded.
-	Known *survival.Shape
+	// Known is a snapshot of Options.Knowledge as it was when the phase began; nil if it was not recorded.
+	Known []byte
 }
 
 var epoch = time.Unix(0, 0)
@@ -131,7 +131,8 @@ func Run(phase *Phase, options Options) (Result, error) {
 	}
 	t, err := tracker.New(tracker.Config{
 		Work: work, Slots: 0, Machines: phase.Machines, Interval: phase.Interval,
-		Policy: options.Policy, Limits: published.Limits(options.Policy), Shape: options.Shape, Budget: budget,
+		Policy: options.Policy, Limits: published.Limits(options.Policy), Budget: budget,
+		Knowledge: options.Knowledge, Kind: options.Kind,
 	})
 	if err != nil {
 		return Result{}, fmt.Errorf("%s %s: %w", phase.Job, phase.Name, err)

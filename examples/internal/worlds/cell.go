@@ -11,7 +11,7 @@ import (
 type Player struct {
 	Name   string
 	Policy restart.Policy
-	Record bool // the host keeps a record of its machines
+	Record bool // the host remembers its machines from phase to phase
 	// Reference makes the player a host that knows the distributions of a world, in the place of a policy.
 	Reference bool
 	ByHand    bool // the host keeps the facts itself, without a tracker

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
@@ -14,7 +13,7 @@ import (
 type Game struct {
 	Model  Model
 	Policy restart.Policy // nil: the library's default
-	Record bool           // the host keeps a record of its machines
+	Record bool           // the host remembers its machines from phase to phase
 	// Reference replaces the policy by a host that knows the distributions of the world.
 	Reference bool
 	// ByHand replaces the tracker by a host that keeps the facts itself and calls restart.Decide.
@@ -47,10 +46,12 @@ func (w *World) Run(g Game) (o Outcome, err error) {
 	}
 	h.stops = w.changes()
 	slices.Sort(h.stops)
-	if g.Record {
-		if h.record, err = machines.New(machines.Config{}); err != nil {
-			return o, err
-		}
+	var knows tracker.KnowledgeConfig
+	if !g.Record {
+		knows.Machines.MaxMachines = restart.Off
+	}
+	if h.knowledge, err = tracker.NewKnowledge(knows); err != nil {
+		return o, err
 	}
 	if err := h.play(); err != nil {
 		return o, err
@@ -67,8 +68,7 @@ type host struct {
 	*World
 	Game
 	luck, reports *luck
-	kind          tracker.Experience
-	record        *machines.Record
+	knowledge     *tracker.Knowledge
 	slots         []slot
 	stops         []float64 // the instants at which a machine changes
 	now, used     float64

@@ -32,17 +32,14 @@ func (h *host) open(number int) error {
 	j := &job{number: number, arrived: h.now, left: n, tasks: make([]state, n), slots: len(h.slots)}
 	c := tracker.Config{
 		Tasks: n, Slots: len(h.slots), Machines: len(h.slots) / h.slotsEach(), Interval: time.Duration(h.interval() * 1e9),
-		Policy: h.Policy, Limits: published.Limits(h.Policy), Stream: h.Load > 0,
+		Policy: h.Policy, Limits: published.Limits(h.Policy), Stream: h.Load > 0, Knowledge: h.knowledge,
 	}
 	if h.Phases > 1 {
-		c.Experience = &h.kind
+		c.Kind = "all"
 	}
-	if h.record != nil {
-		c.Record = h.record
-		if h.Classes {
-			for m := range h.machines() {
-				h.record.SetClass(m, min(m/(h.machines()-h.Fast), 1))
-			}
+	if record := h.knowledge.Machines(); record != nil && h.Classes {
+		for m := range h.machines() {
+			record.SetClass(m, min(m/(h.machines()-h.Fast), 1))
 		}
 	}
 	for i := range j.tasks {

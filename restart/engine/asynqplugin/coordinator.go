@@ -16,7 +16,6 @@ import (
 
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // coordinator reads the events of the attempts of all servers, tells them to the phase of their kind, and carries out what
@@ -246,7 +245,7 @@ func (c *coordinator) kindOf(name string) *kind {
 	k.Kind, _ = c.p.options.of(name)
 	config := engine.Config{
 		Recent: recent, EngineRetries: true, Stream: true, Interval: c.p.options.Interval, Machines: c.machines,
-		Experience: new(tracker.Experience), Patience: ageTimes, Limits: restart.Limits{Restarts: restart.Off},
+		Kind: name, Patience: ageTimes, Limits: restart.Limits{Restarts: restart.Off},
 	}
 	if c.p.options.Shadow {
 		config.Shadow = func(task int, d restart.Decision) {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/restart/engine"
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // coordinator decides for all clients, as long as it has the lease. It looks at the running jobs of the named kinds,
@@ -25,9 +24,8 @@ type coordinator struct {
 
 // state is what a coordinator knows. It begins anew with each term.
 type state struct {
-	of       int64                          // the term
-	stored   map[string]*tracker.Experience // what earlier coordinators have learnt about each kind
-	machines *engine.Machines
+	of       int64            // the term
+	machines *engine.Machines // with what earlier coordinators have learnt about each kind
 	kinds    map[string]*kind
 	at       time.Time        // of this turn, by the clock of this process
 	looked   time.Time        // when the last look succeeded, by the same clock
@@ -111,7 +109,7 @@ func (c *coordinator) turn(ctx context.Context, term int64) error {
 // begin begins a term. What the coordinator before knew about kinds is in the database.
 func (c *coordinator) begin(ctx context.Context, term int64) error {
 	c.state = state{
-		of: term, machines: new(engine.Machines), kinds: map[string]*kind{}, stored: map[string]*tracker.Experience{},
+		of: term, machines: new(engine.Machines), kinds: map[string]*kind{},
 		beats: map[string]heard{}, lost: map[string]bool{}, strange: map[place]time.Time{}, shadow: map[string]*imagined{},
 		worked: map[place]bool{}, unsure: true,
 	}
@@ -164,7 +162,7 @@ func (c *coordinator) report() {
 	args := []any{}
 	for _, name := range slices.Sorted(maps.Keys(c.kinds)) {
 		of := cmp.Or(c.shadow[name], new(imagined))
-		longest, known := c.kinds[name].known.Longest(0)
+		longest, known := c.machines.Knowledge().Longest(name, 0)
 		args = append(args, name, fmt.Sprintf("copies %d, rescues %d%s; the longest of %d known run times is %.3gs",
 			of.copies, of.rescues, of.such, known, longest))
 	}

@@ -15,8 +15,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
-
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // orders are what a turn wants to change in the database.
@@ -248,11 +246,9 @@ func (c *coordinator) sweep(ctx context.Context, v *view) error {
 				WHERE state = 'running' AND array_length(attempted_by, 1) > 0
 			) RETURNING client
 		) DELETE FROM SCHEMA.straggler_client c USING gone WHERE c.client = gone.client`))
-		for _, name := range slices.Sorted(maps.Keys(c.kinds)) {
-			known, _ := c.kinds[name].known.MarshalBinary() // never fails
-			b.Queue(c.in(`INSERT INTO SCHEMA.straggler_kind (kind, known) VALUES ($1, $2)
-				ON CONFLICT (kind) DO UPDATE SET known = $2, saved = now() WHERE straggler_kind.known <> $2`), name, known)
-		}
+		known, _ := c.machines.Knowledge().MarshalBinary() // never fails
+		b.Queue(c.in(`INSERT INTO SCHEMA.straggler_knowledge (name, known) VALUES ('kinds', $1)
+			ON CONFLICT (name) DO UPDATE SET known = $1, saved = now() WHERE straggler_knowledge.known <> $1`), known)
 		r := conn.SendBatch(ctx, b)
 		for range b.Len() {
 			if _, err := r.Exec(); err != nil {
@@ -285,22 +281,23 @@ func (c *coordinator) sweep(ctx context.Context, v *view) error {
 // recall reads what earlier coordinators have learnt about each kind.
 func (c *coordinator) recall(ctx context.Context) error {
 	return c.line.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		rows, err := conn.Query(ctx, c.in(`SELECT kind, known FROM SCHEMA.straggler_kind`))
+		var data []byte
+		err := conn.QueryRow(ctx, c.in(`SELECT known FROM SCHEMA.straggler_knowledge WHERE name = 'kinds'`)).Scan(&data)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
-		var name string
-		var data []byte
-		_, err = pgx.ForEachRow(rows, []any{&name, &data}, func() error {
-			known := new(tracker.Experience)
-			if err := known.UnmarshalBinary(data); err != nil {
-				c.p.options.Log.Warn("riverplugin: what was learnt about a kind can't be read, and begins anew", "kind", name, "error", err)
-				return nil
-			}
-			c.stored[name] = known
-			return nil
-		})
-		return err
+		know := c.machines.Knowledge()
+		if err := know.UnmarshalBinary(data); err != nil {
+			c.p.options.Log.Warn("riverplugin: what was learnt about kinds can't be read, and begins anew", "error", err)
+		}
+		record := know.Machines()
+		for number := range record.Config().MaxMachines { // the numbers of the clients are those of another term
+			record.Forget(number)
+		}
+		return nil
 	})
 }
 

@@ -17,7 +17,6 @@ type kind struct {
 	Kind
 	name   string
 	phase  *engine.Phase
-	known  *tracker.Experience
 	tasks  map[int64]*task // by the ids of the jobs
 	jobs   map[int]*task   // by the numbers of the tasks
 	list   []engine.Attempt
@@ -68,15 +67,12 @@ func (c *coordinator) kindOf(name string) *kind {
 	}
 	choice, _ := c.p.options.of(name)
 	k := &kind{
-		Kind: choice, name: name, known: c.stored[name], tasks: map[int64]*task{}, jobs: map[int]*task{},
+		Kind: choice, name: name, tasks: map[int64]*task{}, jobs: map[int]*task{},
 		unwant: map[int64]bool{}, learnt: map[run]time.Time{},
-	}
-	if k.known == nil {
-		k.known = new(tracker.Experience)
 	}
 	config := engine.Config{
 		Recent: recent, EngineRetries: true, Stream: true, Interval: c.p.options.Interval,
-		Machines: c.machines, Experience: k.known, Patience: ageTimes, Limits: restart.Limits{Restarts: restart.Off},
+		Machines: c.machines, Kind: name, Patience: ageTimes, Limits: restart.Limits{Restarts: restart.Off},
 	}
 	if !choice.Copies {
 		config.Policy = restart.Never{}
@@ -134,7 +130,6 @@ func (c *coordinator) tell(v *view, todo *orders) {
 		k := c.kinds[name]
 		c.poll(v, k, idle, todo)
 		if k.added > mostAdded {
-			c.stored[name] = k.known
 			delete(c.kinds, name)
 		}
 	}
@@ -157,8 +152,8 @@ func (k *kind) work(r *row) float64 {
 }
 
 // hangs says why a job is rescued that its phase takes as hung.
-func (k *kind) hangs(v *view, r *row) string {
-	longest, known := k.known.Longest(max(k.work(r), 0))
+func (k *kind) hangs(know *tracker.Knowledge, v *view, r *row) string {
+	longest, known := know.Longest(k.name, max(k.work(r), 0))
 	return fmt.Sprintf("it hangs: it has run for %.3gs, and the longest of %d known jobs of its kind took %.3gs",
 		v.now.Sub(r.begun).Seconds(), known, longest)
 }
@@ -234,10 +229,10 @@ func (k *kind) hung(c *coordinator, v *view, t *task, r *row, may bool, todo *or
 	switch {
 	case r.isWatched || c.silent(r.client) >= silence/2:
 	case may && !t.urgent && len(t.copies) == 0:
-		k.urge(c, t, order{r: r, k: k, avoid: []string{r.client}, why: k.hangs(v, r)}, todo)
+		k.urge(c, t, order{r: r, k: k, avoid: []string{r.client}, why: k.hangs(c.machines.Knowledge(), v, r)}, todo)
 	case len(t.copies) > 0 && v.now.Sub(r.begun) < 2*t.overdue:
 	default:
-		todo.rescues = append(todo.rescues, order{r: r, why: k.hangs(v, r)})
+		todo.rescues = append(todo.rescues, order{r: r, why: k.hangs(c.machines.Knowledge(), v, r)})
 	}
 }
 

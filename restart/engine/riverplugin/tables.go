@@ -32,7 +32,7 @@ CREATE INDEX IF NOT EXISTS straggler_end_ended ON SCHEMA.straggler_end (ended);
 CREATE TABLE IF NOT EXISTS SCHEMA.straggler_lease (
 	name text PRIMARY KEY, holder text NOT NULL, term bigint NOT NULL, until timestamptz NOT NULL
 );
-CREATE TABLE IF NOT EXISTS SCHEMA.straggler_kind (kind text PRIMARY KEY, known bytea NOT NULL, saved timestamptz NOT NULL DEFAULT now());
+CREATE TABLE IF NOT EXISTS SCHEMA.straggler_knowledge (name text PRIMARY KEY, known bytea NOT NULL, saved timestamptz NOT NULL DEFAULT now());
 CREATE TABLE IF NOT EXISTS SCHEMA.straggler_member (
 	client text PRIMARY KEY, holder text NOT NULL, guards text[] NOT NULL,
 	since timestamptz, before jsonb NOT NULL DEFAULT '{}'
@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS SCHEMA.straggler_member (
 // create creates the tables if they are missing. If they are there, it needs no right to create any.
 func create(ctx context.Context, conn *pgx.Conn, schema string) error {
 	var there bool
-	err := conn.QueryRow(ctx, in(schema, `SELECT to_regclass('SCHEMA.straggler_member') IS NOT NULL`)).Scan(&there)
+	err := conn.QueryRow(ctx, in(schema, `SELECT to_regclass('SCHEMA.straggler_knowledge') IS NOT NULL`)).Scan(&there)
 	if err == nil && !there {
 		_, err = conn.PgConn().Exec(ctx, in(schema, tables)).ReadAll()
 	}

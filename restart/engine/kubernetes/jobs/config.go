@@ -50,11 +50,11 @@ type Config struct {
 	// ParsePolicy returns the policy that the text of a [PolicyAnnotation] describes. Nil means the function
 	// [ParsePolicy].
 	ParsePolicy func(text string) (restart.Policy, error)
-	// Record records how fast each node is, and tells which nodes are slow; see package estimate/machines. The
+	// Knowledge is what the phases of all Jobs learn: how fast each node is, and what Configure gives a Kind. The
 	// controller gives each node a number. A node that was removed from the cluster keeps its number. Nil means that
-	// the controller makes a record of its own. Such a record is cleared when more than 1,000 nodes are known and at
-	// least half of these nodes were removed from the cluster.
-	Record tracker.MachineRecord
+	// the controller makes a Knowledge of its own. It is cleared when more than 1,000 nodes are known and at least half
+	// of these nodes were removed from the cluster.
+	Knowledge *tracker.Knowledge
 	// Evict makes the controller evict slow pods of Jobs that the built-in controller runs, if the Jobs have
 	// [EvictAnnotation].
 	Evict bool

@@ -61,7 +61,7 @@ func New(c Config) (*Controller, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	machines, err := engine.NewMachines(engine.MachinesConfig{Record: c.Record})
+	machines, err := engine.NewMachines(engine.MachinesConfig{Knowledge: c.Knowledge})
 	if err != nil {
 		return nil, err
 	}

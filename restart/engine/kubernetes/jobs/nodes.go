@@ -26,11 +26,11 @@ const renewAbove = 1000
 
 // renew forgets the nodes that no longer exist, if they are at least half of the known nodes. In the field machines a
 // node keeps its number for ever, so renew makes a new value of this field. With it, the knowledge about all other
-// nodes is lost, too, and each Job is synced next as by a new controller. If Config.Record is set, renew does
-// nothing, because this record refers to the nodes by their old numbers. The caller has locked c.mu.
+// nodes is lost, too, and each Job is synced next as by a new controller. If Config.Knowledge is set, renew
+// does nothing, because it refers to the nodes by their old numbers. The caller has locked c.mu.
 func (c *Controller) renew() {
 	names := c.nodes.GetIndexer().ListKeys()
-	if c.config.Record != nil || len(c.known) < 2*len(names) {
+	if c.config.Knowledge != nil || len(c.known) < 2*len(names) {
 		return
 	}
 	// The runs of the Jobs refer to the old value of the field machines, so they are closed. The next sync of each Job

@@ -11,7 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/straggler-go/straggler/estimate/machines"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // churn adds and removes n nodes.
@@ -42,11 +42,9 @@ func TestGoneNodesAreForgotten(t *testing.T) {
 	oneWinner(t, y)
 }
 
-// If Config.Record is set, the number of a node always refers to the same node.
-func TestNodesOfTheCallersRecordKeepTheirNumbers(t *testing.T) {
-	record, err := machines.New(machines.Config{})
-	require.NoError(t, err)
-	y := newToy(t, indexedJob(16), func(_ *toy, c *Config) { c.Record = record })
+// If Config.Knowledge is set, the number of a node always refers to the same node.
+func TestNodesOfTheCallersKnowledgeKeepTheirNumbers(t *testing.T) {
+	y := newToy(t, indexedJob(16), func(_ *toy, c *Config) { c.Knowledge = new(tracker.Knowledge) })
 	y.steps(5)
 	machines := y.c.machines
 	churn(y, 3000)

@@ -101,7 +101,7 @@ type Options struct {
 	// the task in the user's array. Nil means that no function is called.
 	OnAction func(task int, a engine.Action)
 	// Configure is called with the configuration of the phase before the phase begins. It may set the fields that
-	// Options does not have, such as Budget or Experience. Nil changes nothing.
+	// Options does not have, such as Budget or Kind. Nil changes nothing.
 	Configure func(c *engine.Config)
 	// Keep makes Run leave its own directory in Dir. Without Keep, Run removes this directory at the end.
 	Keep bool

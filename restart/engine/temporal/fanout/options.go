@@ -109,7 +109,7 @@ type Options struct {
 	// answer to the query has the bill.
 	Shadow bool
 	// Configure is called with the configuration of the phase before the phase begins. It may set the fields that
-	// Options does not have, such as Budget or Experience. It runs in the workflow's code, so it must be
+	// Options does not have, such as Budget or Kind. It runs in the workflow's code, so it must be
 	// deterministic. Nil changes nothing.
 	Configure func(c *engine.Config)
 	// Snapshot is the function that Map runs as a local activity, to list the running activities and their

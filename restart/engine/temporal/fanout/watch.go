@@ -57,7 +57,7 @@ type WatchOptions struct {
 	// consists of the activities that Watch has seen first in the same poll. Nil means that no function is called.
 	OnEnd func(Summary)
 	// Configure is called with the configuration of each phase before the phase begins. It may set the fields that
-	// WatchOptions does not have, such as Budget or Experience. Nil changes nothing.
+	// WatchOptions does not have, such as Budget or Kind. Nil changes nothing.
 	Configure func(c *engine.Config)
 }
 

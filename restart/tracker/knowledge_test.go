@@ -11,18 +11,28 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/internal/merge/mergetest"
 	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 	"github.com/straggler-go/straggler/restart"
 )
 
+// daily is the kind of the phases of the tests.
+const daily = "daily"
+
+// kindsOnly returns a Knowledge that remembers no machine, because the numbers of machines mean nothing in these tests.
+// Keep is its KnowledgeConfig.Keep.
+func kindsOnly(keep time.Duration) *Knowledge {
+	return &Knowledge{config: KnowledgeConfig{Keep: keep, Machines: machines.Config{MaxMachines: restart.Off}}}
+}
+
 func second(s float64) time.Time { return time.Unix(1000, 0).Add(time.Duration(s * 1e9)) }
 
-// stage creates the tracker of a phase with ten slots. Its Experience is shared with other phases.
-func stage(t testing.TB, x *Experience, tasks int, work ...float64) *Tracker {
+// stage creates the tracker of a phase with ten slots. Its Knowledge is shared with other phases of its kind.
+func stage(t testing.TB, x *Knowledge, tasks int, work ...float64) *Tracker {
 	t.Helper()
-	c := Config{Tasks: tasks, Work: work, Slots: 10, Interval: 10 * time.Second, Experience: x}
+	c := Config{Tasks: tasks, Work: work, Slots: 10, Interval: 10 * time.Second, Knowledge: x, Kind: daily}
 	tr, err := New(c)
 	require.NoError(t, err)
 	return tr
@@ -54,7 +64,7 @@ func asked(tr *Tracker, from, to float64) restart.Decision {
 // A phase of one task has no run times of its own. The run times of earlier phases of its kind show that the task is
 // slow.
 func TestAPhaseOfOneTaskUsesItsKind(t *testing.T) {
-	x := new(Experience)
+	x := kindsOnly(0)
 	assert.Equal(t, restart.NoEstimate, asked(stage(t, x, 1), 0, 500).Reason, "the kind has no run times yet")
 	for i := range 4 {
 		runs(stage(t, x, 2), 1000*float64(i), 100, 110)
@@ -71,7 +81,7 @@ func TestAPhaseOfOneTaskUsesItsKind(t *testing.T) {
 // If works are known, run times per unit of work are compared. Run times with known works and with unknown works are
 // not mixed.
 func TestKnownAndUnknownWorksAreNotMixed(t *testing.T) {
-	x := new(Experience)
+	x := kindsOnly(0)
 	for i := range 4 {
 		runs(stage(t, x, 0, 10, 20), 1000*float64(i), 100, 200)
 	}
@@ -83,7 +93,7 @@ func TestKnownAndUnknownWorksAreNotMixed(t *testing.T) {
 // The tasks of a phase take longer than the tasks of earlier phases of its kind. After 16 own tasks, the phase's run
 // times are the majority. After 32, it uses no others.
 func TestOwnRunTimesReplaceThoseOfTheKind(t *testing.T) {
-	x := new(Experience)
+	x := kindsOnly(0)
 	for i := range 20 {
 		runs(stage(t, x, 2), 300*float64(i), 100, 101)
 	}
@@ -112,33 +122,33 @@ func TestOwnRunTimesReplaceThoseOfTheKind(t *testing.T) {
 	assert.Len(t, tr.phase.link.others, 32, "the phase reads none of its own run times")
 }
 
-// A phase of many tasks adds the run times of some of its tasks to the Experience. These are spread over all tasks,
+// A phase of many tasks adds the run times of some of its tasks to its kind. These are spread over all tasks,
 // and are not just the first tasks that ended.
 func TestAPhaseOfManyTasksAddsSomeRunTimes(t *testing.T) {
 	for n, want := range map[int]int{1: 1, 16: 16, 31: 31, 32: 16, 100: 25, 1000: 32, 1024: 16} {
-		x := new(Experience)
+		x := kindsOnly(0)
 		runs(stage(t, x, n), 0, slices.Repeat([]float64{5}, n)...)
-		assert.Len(t, x.known, want, n)
+		assert.Len(t, x.kind(daily).known, want, n)
 	}
 }
 
 // tries gives a copy to a task without progress, kills the copy after some seconds, and ends the task.
-func tries(t *testing.T, x *Experience, from, killed float64) {
+func tries(t *testing.T, x *Knowledge, from, killed float64) {
 	t.Helper()
 	tr := stage(t, x, 1)
 	require.Equal(t, restart.Copy, asked(tr, from, from+250).Action)
 	tr.Start(second(from+250), 0, 1)
-	require.Positive(t, x.stakes)
+	require.Positive(t, x.kind(daily).stakes)
 	tr.Kill(second(from+250+killed), 0, 1)
 	tr.Finish(second(from+900), 0, 0)
 	tr.Close(second(from + 900))
-	require.Zero(t, x.stakes)
+	require.Zero(t, x.kind(daily).stakes)
 }
 
-// One phase has lost trials. The next phase of the kind may not lose as much again, until the Experience has received
+// One phase has lost trials. The next phase of the kind may not lose as much again, until the kind has received
 // the run times of many tasks.
 func TestLostTrialsCountForTheKind(t *testing.T) {
-	x := new(Experience)
+	x := kindsOnly(0)
 	for i := range 16 {
 		runs(stage(t, x, 2), 300*float64(i), 100, 110)
 	}
@@ -151,7 +161,7 @@ func TestLostTrialsCountForTheKind(t *testing.T) {
 	}
 	once := doubt()
 	assert.Greater(t, once, fresh+.03)
-	assert.InDelta(t, 250, x.cost.Seconds(), 10)
+	assert.InDelta(t, 250, x.kind(daily).cost.Seconds(), 10)
 	tries(t, x, 7000, 250)
 	assert.Greater(t, doubt(), once)
 	tr := stage(t, x, 1)
@@ -161,13 +171,13 @@ func TestLostTrialsCountForTheKind(t *testing.T) {
 		runs(stage(t, x, 2), 10000+300*float64(i), 100, 110)
 	}
 	assert.Less(t, doubt(), fresh+.05)
-	assert.Less(t, x.cost.Seconds(), 100.)
+	assert.Less(t, x.kind(daily).cost.Seconds(), 100.)
 	assert.Equal(t, restart.Copy, asked(stage(t, x, 1), 40000, 40300).Action)
 }
 
 // Phases of a kind that run at the same time may together put as much slot time at risk as a single phase.
 func TestPhasesOfAKindShareTheBound(t *testing.T) {
-	x := new(Experience)
+	x := kindsOnly(0)
 	for i := range 16 {
 		runs(stage(t, x, 2), 300*float64(i), 100, 110)
 	}
@@ -184,18 +194,18 @@ func TestPhasesOfAKindShareTheBound(t *testing.T) {
 		copies += tr.Ledger().Copies
 	}
 	assert.Equal(t, 4, copies, "a fifth trial could lose more than the bound allows")
-	assert.Positive(t, x.stakes)
+	assert.Positive(t, x.kind(daily).stakes)
 	for _, tr := range open {
 		tr.Close(second(6260))
 	}
-	assert.Zero(t, x.stakes)
+	assert.Zero(t, x.kind(daily).stakes)
 }
 
 // Two phases with open trials stop, and one of them is restored. The trials of the other phase no longer burden the
-// kind. A phase that is restored with another Experience adds its open trials there.
+// kind. A phase that is restored with another Knowledge adds its open trials there.
 func TestOpenTrialsCountOnlyInRestoredPhases(t *testing.T) {
-	learned := func() *Experience {
-		x := new(Experience)
+	learned := func() *Knowledge {
+		x := kindsOnly(0)
 		for i := range 16 {
 			runs(stage(t, x, 2), 300*float64(i), 100, 110)
 		}
@@ -211,26 +221,26 @@ func TestOpenTrialsCountOnlyInRestoredPhases(t *testing.T) {
 		open[i], err = tr.MarshalBinary()
 		require.NoError(t, err)
 	}
-	risk := x.stakes
+	risk := x.kind(daily).stakes
 	require.Positive(t, risk)
-	for _, x := range []*Experience{snapshottest.Through[Experience](t, x), learned()} {
-		require.Zero(t, x.stakes)
+	for _, x := range []*Knowledge{snapshottest.Through[Knowledge](t, x), learned()} {
+		require.Zero(t, x.kind(daily).stakes)
 		cut := append([]byte(nil), open[0]...)
 		cut[len(cut)-1]++
-		_, err := Restore(Config{Experience: x}, cut)
+		_, err := Restore(Config{Knowledge: x, Kind: daily}, cut)
 		require.Error(t, err)
-		require.Zero(t, x.stakes)
-		tr, err := Restore(Config{Experience: x}, open[0])
+		require.Zero(t, x.kind(daily).stakes)
+		tr, err := Restore(Config{Knowledge: x, Kind: daily}, open[0])
 		require.NoError(t, err)
-		assert.Equal(t, risk/2, x.stakes, "the other phase was not restored")
+		assert.Equal(t, risk/2, x.kind(daily).stakes, "the other phase was not restored")
 		tr.Close(second(6260))
-		assert.Zero(t, x.stakes)
+		assert.Zero(t, x.kind(daily).stakes)
 	}
 }
 
-// Phases share an Experience, and get the same events in the same order. They give the same answers, even if the
-// phases and the Experience were restored from snapshots in between. The Experience can be restored in every state.
-func TestPhasesOfASharedExperienceAreReplayed(t *testing.T) {
+// Phases share a Knowledge, and get the same events in the same order. They give the same answers, even if the
+// phases and the Knowledge were restored from snapshots in between. The Knowledge can be restored in every state.
+func TestPhasesOfASharedKnowledgeAreReplayed(t *testing.T) {
 	actions := map[restart.Action]int{}
 	seeds := uint64(15)
 	if os.Getenv("STRAGGLER_LIVES") != "" {
@@ -239,7 +249,7 @@ func TestPhasesOfASharedExperienceAreReplayed(t *testing.T) {
 	for seed := range seeds {
 		play := func(restores bool) (answers []Answer, end []byte) {
 			source, cut := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
-			x, now := new(Experience), 0.
+			x, now := kindsOnly(0), 0.
 			open := make([]*Tracker, 3)
 			for i := range open {
 				open[i] = stage(t, x, 1+source.IntN(4))
@@ -259,11 +269,11 @@ func TestPhasesOfASharedExperienceAreReplayed(t *testing.T) {
 				a.Overtaken = append([]int(nil), a.Overtaken...)
 				answers = append(answers, a)
 				if restores && cut.IntN(20) == 0 {
-					x = snapshottest.Through[Experience](t, x)
+					x = snapshottest.Through[Knowledge](t, x)
 					for j := range open {
 						text, err := open[j].MarshalBinary()
 						require.NoError(t, err)
-						open[j], err = Restore(Config{Experience: x}, text)
+						open[j], err = Restore(Config{Knowledge: x, Kind: daily}, text)
 						require.NoError(t, err)
 					}
 				}
@@ -312,28 +322,60 @@ func next(source *rand.Rand, tr *Tracker, now float64) Event {
 	return e
 }
 
-func processExperience(t testing.TB, process int) *Experience {
-	x, err := NewExperience(ExperienceConfig{Keep: time.Hour, Origin: mergetest.Name(process)})
+// processOf returns the Knowledge of a process. It remembers no machine.
+func processOf(t testing.TB, process int) *Knowledge {
+	x, err := NewKnowledge(KnowledgeConfig{
+		Keep: time.Hour, Machines: machines.Config{Origin: mergetest.Name(process), MaxMachines: restart.Off},
+	})
 	require.NoError(t, err)
 	return x
 }
 
-func TestExperienceKeepsTheLawsOfMerge(t *testing.T) {
-	mergetest.Laws(t, mergetest.Fleet[*Experience]{
-		New: func(process int) *Experience { return processExperience(t, process) },
-		See: func(x *Experience, _ int, now time.Time, source *rand.Rand) {
-			if source.IntN(3) == 0 {
-				x.add(now, entry{seconds: source.NormFloat64(), lost: source.Float64(), won: source.Float64()})
-				return
+// withMachines returns the Knowledge of a process that names three machines.
+func withMachines(t testing.TB, process int) *Knowledge {
+	x, err := NewKnowledge(KnowledgeConfig{
+		Keep: time.Hour, Machines: machines.Config{Origin: mergetest.Name(process), HalfLife: time.Minute},
+	})
+	require.NoError(t, err)
+	for machine := range 3 {
+		require.True(t, x.Machines().SetName(machine, fmt.Sprint("m", (machine+process)%3)))
+	}
+	return x
+}
+
+// All processes with the same observations of machines and of two kinds give equal answers.
+func TestKnowledgeKeepsTheLawsOfMerge(t *testing.T) {
+	mergetest.Laws(t, mergetest.Fleet[*Knowledge]{
+		New: func(process int) *Knowledge { return withMachines(t, process) },
+		See: func(x *Knowledge, _ int, now time.Time, source *rand.Rand) {
+			k := x.kind([]string{daily, "hourly"}[source.IntN(2)])
+			switch source.IntN(4) {
+			case 0:
+				a := machines.Attempt{Ran: time.Duration(source.IntN(100)) * time.Second, Usual: 20 * time.Second}
+				x.Machines().End(now, source.IntN(3), 0, a, machines.Finished)
+			case 1:
+				x.add(now, k, entry{seconds: source.NormFloat64(), lost: source.Float64(), won: source.Float64()})
+			default:
+				x.add(now, k, entry{about: ofRunTime | about(source.IntN(4)<<1), seconds: source.ExpFloat64(), work: 1 + source.Float64()})
 			}
-			x.add(now, entry{about: ofRunTime | about(source.IntN(4)<<1), seconds: source.ExpFloat64(), work: 1 + source.Float64()})
 		},
-		Answer: func(x *Experience, now time.Time) string {
-			x.sum(x.choices().At(&x.clock, now))
-			return fmt.Sprint(x.lost, x.won, x.cost, x.appendRunTimes(nil, mostOthers, false), x.appendRunTimes(nil, mostOthers, true))
+		Answer: func(x *Knowledge, now time.Time) (text string) {
+			for _, k := range []*kind{x.kind(daily), x.kind("hourly")} {
+				k.sum(x, x.at(now))
+				text += fmt.Sprintln(k.lost, k.won, k.cost, k.appendRunTimes(nil, mostOthers, false), k.appendRunTimes(nil, mostOthers, true))
+			}
+			answers := map[string]float64{} // by the name of the machine, which has another number in each process
+			for machine := range 3 {
+				for process := range 9 {
+					if name := fmt.Sprint("m", (machine+process)%3); x.Machines().SetName(machine, name) {
+						answers[name] = x.Machines().Factor(machine)
+					}
+				}
+			}
+			return text + fmt.Sprint(answers)
 		},
 	})
-	a, b := processExperience(t, 0), processExperience(t, 1)
+	a, b := processOf(t, 0), processOf(t, 1)
 	for i := range 4 {
 		runs(stage(t, a, 2), 300*float64(i), 100, 110)
 	}
@@ -343,50 +385,107 @@ func TestExperienceKeepsTheLawsOfMerge(t *testing.T) {
 	assert.Equal(t, restart.Copy, asked(stage(t, b, 1), 2000, 2250).Action, "the run times of the other process count")
 	assert.Less(t, len(delta), 60+8*22)
 	mergetest.Refuses(t, b, second(2000), delta)
-	_, err = NewExperience(ExperienceConfig{Keep: -1})
-	assert.ErrorContains(t, err, "restart/tracker: ExperienceConfig.Keep is -1ns, want a positive duration, or 0 for the default")
-	_, err = NewExperience(ExperienceConfig{MaxSkew: -1})
-	assert.ErrorContains(t, err, "restart/tracker: ExperienceConfig.MaxSkew is -1ns")
-	assert.ErrorContains(t, new(Experience).Merge(second(2000), delta), "Origin")
-	y, err := NewExperience(ExperienceConfig{Origin: "y"})
+	_, err = NewKnowledge(KnowledgeConfig{Keep: -2})
+	assert.ErrorContains(t, err, "restart/tracker: KnowledgeConfig.Keep is -2ns, want a positive duration, 0 for the default, or Off")
+	_, err = NewKnowledge(KnowledgeConfig{Machines: machines.Config{MaxSkew: -1}})
+	assert.ErrorContains(t, err, "estimate/machines: Config.MaxSkew is -1ns")
+	assert.ErrorContains(t, kindsOnly(0).Merge(second(2000), delta), "Origin")
+	y, err := NewKnowledge(KnowledgeConfig{Machines: machines.Config{Origin: "y"}})
 	require.NoError(t, err)
 	require.NoError(t, y.Merge(second(2000), delta), "a Keep of 0 means 30 days")
 	assert.ErrorContains(t, y.Merge(second(930), delta), "delta of scheduler-0 is", "a MaxSkew of 0 means a minute")
 }
 
 func FuzzMerge(f *testing.F) {
-	a := processExperience(f, 0)
-	a.add(second(0), entry{seconds: -3, won: 1})
-	a.add(second(0), entry{about: ofRunTime | ended | sized, seconds: 20, work: 2})
+	a := processOf(f, 0)
+	a.add(second(0), a.kind(daily), entry{seconds: -3, won: 1})
+	a.add(second(0), a.kind(daily), entry{about: ofRunTime | ended | sized, seconds: 20, work: 2})
 	delta, _ := a.AppendDelta(nil, nil)
 	f.Add(snapshottest.Body(delta))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		b := processExperience(t, 1)
+		b := processOf(t, 1)
 		if b.Merge(second(100), snapshot.Seal(data, 0)) != nil {
 			return
 		}
 		again, err := b.AppendDelta(nil, nil)
 		require.NoError(t, err)
-		require.NoError(t, processExperience(t, 2).Merge(second(100), again))
+		require.NoError(t, processOf(t, 2).Merge(second(100), again))
 		saved, _ := b.MarshalBinary()
-		require.NoError(t, new(Experience).UnmarshalBinary(saved))
-		require.LessOrEqual(t, len(b.known), mostEntries)
+		require.NoError(t, new(Knowledge).UnmarshalBinary(saved))
+		require.LessOrEqual(t, len(b.kind(daily).known), mostEntries)
 	})
 }
 
 // Every release reads the snapshots of the releases before it. The delta must be read, too, or refused because of its
 // first byte.
-func TestCommittedSnapshotsAndDeltasOfAnExperienceAreRead(t *testing.T) {
-	x := processExperience(t, 0)
-	x.add(second(0), entry{seconds: -3, won: 1})
-	x.add(second(1), entry{about: ofRunTime | ended | sized, seconds: 20, work: 2})
-	mergetest.Kept(t, "experience", x, processExperience(t, 1), second(1),
-		"7800010b7363686564756c65722d3080a8d6b9070080b1d0ba07028094ebdc030000000000000008c0000000000000000000"+
-			"0000000000f03fc0843d0e00000000000034400000000000000040c58ed3fa")
+func TestCommittedSnapshotsAndDeltasOfKnowledgeAreRead(t *testing.T) {
+	x := withMachines(t, 0)
+	x.add(second(0), x.kind(daily), entry{seconds: -3, won: 1})
+	x.add(second(1), x.kind(daily), entry{about: ofRunTime | ended | sized, seconds: 20, work: 2})
+	x.Machines().End(second(1), 2, 0, machines.Attempt{Ran: 40 * time.Second, Usual: 10 * time.Second}, machines.Finished)
+	mergetest.Kept(t, "knowledge", x, withMachines(t, 1), second(1),
+		"6b2f6d0100026d32010b7363686564756c65722d3080b1d0ba070080b1d0ba0701c098a8dd030a80808084040021c654b65a"+
+			"780100056461696c79010b7363686564756c65722d3080a8d6b9070080b1d0ba07028094ebdc030000000000000008c00000"+
+			"000000000000000000000000f03f00c0843d0e000000000000344000000000000000400078beeceb8bead5b8")
 }
 
-func TestAnExperienceIsRestored(t *testing.T) {
-	x := new(Experience)
+// 400 damaged snapshots, or 40,000 with STRAGGLER_LIVES, are refused, or give a Knowledge that is saved and restored.
+func TestDamagedKnowledgeKeepsTheLaws(t *testing.T) {
+	x := withMachines(t, 0)
+	x.Machines().End(second(1), 2, 0, machines.Attempt{Ran: 40 * time.Second, Usual: 10 * time.Second}, machines.Finished)
+	for i, name := range []string{daily, "hourly"} {
+		x.add(second(0), x.kind(name), entry{seconds: -3, won: 1})
+		tr, err := New(Config{Tasks: 3, Slots: 3, Interval: time.Second, Knowledge: x, Kind: name})
+		require.NoError(t, err)
+		for task := range 3 {
+			tr.Start(second(1), task, task)
+			tr.Report(second(5), task, 0, Report{Done: .4})
+			tr.Finish(second(10+float64(task+i)), task, 0)
+		}
+	}
+	data, err := x.MarshalBinary()
+	require.NoError(t, err)
+	times := 400
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		times = 40_000
+	}
+	accepted := snapshottest.Damage(t, rand.New(rand.NewPCG(9, 47)), times, data, func(bad []byte) error {
+		one := new(Knowledge)
+		if err := one.UnmarshalBinary(bad); err != nil {
+			return err
+		}
+		again, err := one.MarshalBinary()
+		require.NoError(t, err)
+		require.NoError(t, new(Knowledge).UnmarshalBinary(again))
+		for _, name := range one.Kinds() {
+			seconds, attempts := one.Longest(name, 1)
+			require.True(t, seconds >= 0 && attempts >= 0)
+		}
+		runs(stage(t, one, 3), 100, 10, 11, 12)
+		require.NoError(t, one.Config().Validate())
+		return nil
+	})
+	assert.Greater(t, accepted, times/20, "some damages are accepted, or the test shows nothing")
+}
+
+// A kind whose observations are all too old is not saved. A kind that has seen nothing but the shape of progress is.
+func TestOldKindsAreNotSaved(t *testing.T) {
+	x := kindsOnly(time.Hour)
+	runs(stage(t, x, 2), 0, 100, 110)
+	x.add(second(1e4), x.kind("hourly"), entry{about: ofRunTime, seconds: 1, work: 1})
+	x.kind("empty")
+	y := snapshottest.Through[Knowledge](t, x)
+	assert.Equal(t, []string{"hourly"}, y.Kinds())
+	shapes := kindsOnly(restart.Off)
+	tr := stage(t, shapes, 1)
+	tr.Start(second(0), 0, 0)
+	tr.Report(second(50), 0, 0, Report{Done: .9})
+	tr.Finish(second(100), 0, 0)
+	assert.Equal(t, []string{daily}, snapshottest.Through[Knowledge](t, shapes).Kinds())
+}
+
+func TestKnowledgeIsRestored(t *testing.T) {
+	x := kindsOnly(0)
 	text, err := x.MarshalBinary()
 	require.NoError(t, err)
 	require.NoError(t, x.UnmarshalBinary(text))
@@ -395,25 +494,25 @@ func TestAnExperienceIsRestored(t *testing.T) {
 	}
 	text, err = x.MarshalBinary()
 	require.NoError(t, err)
-	snapshottest.Flips(t, text, new(Experience).UnmarshalBinary)
-	for _, x := range []*Experience{x, processExperience(t, 3)} {
-		y := snapshottest.Through[Experience](t, x)
-		assert.Equal(t, x.choices(), y.choices())
-		assert.Equal(t, append(y.known[:0:0], x.known...), append(y.known[:0:0], y.known...))
+	snapshottest.Flips(t, text, new(Knowledge).UnmarshalBinary)
+	for _, x := range []*Knowledge{x, processOf(t, 3)} {
+		y := snapshottest.Through[Knowledge](t, x)
+		assert.Equal(t, x.Config(), y.Config())
+		assert.Equal(t, append(y.kind(daily).known[:0:0], x.kind(daily).known...), append(y.kind(daily).known[:0:0], y.kind(daily).known...))
 	}
 }
 
-// A full Experience does not allocate, with or without merging.
-func TestAFullExperienceDoesNotAllocate(t *testing.T) {
-	for _, x := range []*Experience{new(Experience), processExperience(t, 1)} {
-		testExperienceDoesNotAllocate(t, x)
+// A full kind does not allocate, with or without merging.
+func TestAFullKindDoesNotAllocate(t *testing.T) {
+	for _, x := range []*Knowledge{kindsOnly(0), processOf(t, 1)} {
+		testAFullKindDoesNotAllocate(t, x)
 	}
 }
 
-func testExperienceDoesNotAllocate(t *testing.T, x *Experience) {
+func testAFullKindDoesNotAllocate(t *testing.T, x *Knowledge) {
 	runs(stage(t, x, 400), 0, slices.Repeat([]float64{100}, 400)...)
 	for i := range mostEntries {
-		x.add(second(float64(i)), entry{about: ofRunTime | ended, seconds: 100, work: 1})
+		x.add(second(float64(i)), x.kind(daily), entry{about: ofRunTime | ended, seconds: 100, work: 1})
 	}
 	tr := stage(t, x, 400)
 	for i := range 400 {
@@ -433,11 +532,11 @@ func testExperienceDoesNotAllocate(t *testing.T, x *Experience) {
 // If Config.Stream is set, the phase has no last wave, even if few of its tasks are left.
 func TestAStreamHasNoLastWave(t *testing.T) {
 	for _, stream := range []bool{false, true} {
-		x := new(Experience)
+		x := kindsOnly(0)
 		for i := range 16 {
 			runs(stage(t, x, 2), 300*float64(i), 100, 700)
 		}
-		tr, err := New(Config{Tasks: 1, Slots: 10, Interval: 10 * time.Second, Experience: x, Stream: stream})
+		tr, err := New(Config{Tasks: 1, Slots: 10, Interval: 10 * time.Second, Knowledge: x, Kind: daily, Stream: stream})
 		require.NoError(t, err)
 		d := asked(tr, 9000, 9110)
 		assert.Equal(t, stream, tr.Phase().Stream)
