@@ -58,6 +58,47 @@ func TestAtMostBoundsTheOutlook(t *testing.T) {
 	assert.Greater(t, near, known/2, "most bounds are close")
 }
 
+// An attempt may be exactly as old as an error predicts. Then the time of that error stands for less than its whole
+// weight, because only the near times beyond the age are left, and an assumed error of the same weight can exceed it.
+func TestAtMostBoundsTheOutlookOfAnAttemptThatIsDue(t *testing.T) {
+	var curve Curve
+	for range 3 {
+		curve.Observe(150, true) // within a factor of 1.3 of the assumed total of 125 s, and not of 100 s
+	}
+	curve.Fit()
+	p := Prediction{Age: 100, Total: 100, Stage: 3, Even: true}
+	for n := 1; n <= 200; n++ {
+		var s Shape
+		for range n {
+			s.rings()[p.Stage].put(1, 0)
+		}
+		if most, known := s.AtMost(p, &curve); known {
+			var o Outlook
+			require.True(t, s.Outlook(&o, p, &curve))
+			require.LessOrEqual(t, o.Quantile(31./32), most, "after %d errors", n)
+		}
+	}
+}
+
+// Ended tasks took as long as the errors predict, so the assumed errors weigh next to nothing: AtMost knows the bound,
+// and the bound is the predicted total less the age. The same is true in other units.
+func TestAtMostKnowsTheBoundOfARightPrediction(t *testing.T) {
+	var s Shape
+	var curve Curve
+	for range 100 {
+		s.rings()[3].put(1, 0)
+		curve.Observe(100, true)
+	}
+	curve.Fit()
+	for _, scale := range []float64{0, 1, 5, 0.2} {
+		p := Prediction{Scale: scale, Stage: 3}
+		p.Age, p.Total = 30*p.scale(), 100*p.scale()
+		most, known := s.AtMost(p, &curve)
+		require.True(t, known, "one unit is %v s", scale)
+		assert.InEpsilon(t, 70*p.scale(), most, 1e-12)
+	}
+}
+
 // trailOf returns the trail of an attempt that took the given seconds. Its progress is off by up to a tenth.
 func trailOf(rng *rand.Rand, took float64) *Trail {
 	t := new(Trail)

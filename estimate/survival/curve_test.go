@@ -286,9 +286,22 @@ func TestAnEmptyCurveKnowsNothing(t *testing.T) {
 		assert.Zero(t, c.CDF(1))
 		assert.Equal(t, math.Inf(1), survival.Residual{}.Mean())
 		assert.Equal(t, math.Inf(1), survival.Residual{Curve: &c, Age: 1}.Quantile(0.5))
+		assert.Zero(t, survival.Residual{}.CDF(1))
+		assert.Zero(t, survival.Residual{Curve: &c, Age: 1}.Below(1))
 		assert.Equal(t, math.Inf(1), survival.Without{Curve: &c, Age: 1}.Mean())
 		assert.Zero(t, survival.Without{}.CDF(1))
 		c.Fit()
+	}
+}
+
+// A remaining time is above 0: its probability of being 0 or less is 0 at every age, also beyond the longest value.
+func TestARemainingTimeIsAboveZero(t *testing.T) {
+	for _, age := range []float64{0, 15, 20, 40, 1000} {
+		left := survival.Residual{Curve: evenly(30, 2, 40), Age: age}
+		for _, x := range []float64{math.Inf(-1), -100, -1, 0, math.NaN()} {
+			assert.Zero(t, left.CDF(x), "%v s at age %v", x, age)
+			assert.Zero(t, left.Below(x), "%v s at age %v", x, age)
+		}
 	}
 }
 
