@@ -87,3 +87,22 @@ func TestNotSlowAgreesWithDecideAtTheEndOfATask(t *testing.T) {
 		assert.False(t, sure, "NotSlow knows nothing of the remaining time %v", outline.Left)
 	}
 }
+
+// A new attempt that would be slow is replaced in turn, and each of the two starts late by the lag. So a new attempt is
+// expected after more than the 150 s that the task still needs, and NotSlow knows that nothing saves.
+func TestNotSlowCountsTheLagOfANewAttempt(t *testing.T) {
+	left := values(150)
+	task := uncertainTask(left, values(10, 10, 1000, 1000)) // half of the new attempts are slow
+	outline := restart.Outline{Left: 150, Age: task.Attempts[0].Elapsed, Fresh: task.Fresh}
+	phase := restart.Phase{Interval: time.Second, Tasks: 100, Slots: 50, Waiting: 9}
+	policy := new(restart.LeastCost)
+	_, _, sure := policy.NotSlow(&outline, &phase)
+	assert.False(t, sure, "without a lag, a restart saves")
+	assert.NotEqual(t, restart.NotSlow, policy.Decide(task, phase).Reason)
+
+	task.Fresh.Lag = 100 * time.Second
+	outline.Fresh = task.Fresh
+	_, _, sure = policy.NotSlow(&outline, &phase)
+	assert.True(t, sure)
+	assert.Equal(t, restart.NotSlow, policy.Decide(task, phase).Reason)
+}

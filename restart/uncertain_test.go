@@ -59,6 +59,21 @@ func TestMantri51Line10SavesTime(t *testing.T) {
 	assert.Equal(t, restart.Compare(restart.Probability, 0, 0), d.Comparison)
 }
 
+// Without δ, one long time in a hundred is a chance. If the longest of the other times saves too little even with the
+// shortest t_new, 10 s, the decision prints what this pair saves.
+func TestMantri51Line10PrintsTheMostThatAPairSaves(t *testing.T) {
+	for left, saves := range map[float64]float64{5: 0, 39: 29, 40: 30} {
+		times := new(estimate.Empirical)
+		for range 99 {
+			times.Insert(left)
+		}
+		times.Insert(1000)
+		d := restart.Mantri{CopyThreshold: restart.Off}.Decide(uncertainTask(times, values(10, 30)), idle)
+		assert.Equal(t, restart.NotSlow, d.Reason, "%v", d)
+		assert.Equal(t, restart.Compare(restart.SavedSeconds, saves, 30), d.Comparison, "%v s", left)
+	}
+}
+
 // If t_rem is uncertain, line 6 asks for P(t_rem > bar) >= Confidence. A few long times stretch E(t_new); so the
 // median of t_new with the probability (1 + Confidence)/2 is enough as well.
 func TestMantri51Line6IsSure(t *testing.T) {
@@ -79,6 +94,9 @@ func TestMantri51Line6IsSure(t *testing.T) {
 	d = no.Decide(uncertainTask(values(50), values(1, 1, 1, 1, 60, 60, 60, 60, 60, 60)), scarce)
 	assert.Equal(t, restart.NotSlow, d.Reason)
 	assert.Equal(t, restart.Compare(restart.Probability, .4, .5), d.Comparison)
+	d = no.Decide(uncertainTask(values(50), values(1, 60)), scarce)
+	assert.Equal(t, restart.NotSlow, d.Reason)
+	assert.Equal(t, restart.Compare(restart.Probability, .5, .5), d.Comparison, "a probability of a half is not enough")
 
 	// t_rem surely exceeds the median and Δ, 20 s. But P(t_rem - Δ > t_new) = (12 x .5 + 2 x .9)/16 = .4875.
 	often := values(10, 10, 10, 10, 10, 65, 65, 65, 65, 1000)
@@ -143,6 +161,16 @@ func TestLimitsNeverKillTheLastAttempt(t *testing.T) {
 	}
 	kill.Attempt, task.Attempts = 0, task.Attempts[:1]
 	assert.Equal(t, restart.FurthestOn, restart.Hold(kill, task, restart.Phase{}).Reason)
+}
+
+// A task without an attempt has nothing to lose: Hold lets it be copied and restarted, and it has no attempt to kill.
+func TestHoldAnswersForATaskWithoutAttempts(t *testing.T) {
+	spent := restart.Phase{Trials: restart.Trials{Cost: time.Hour}}
+	for _, action := range []restart.Action{restart.Copy, restart.Restart} {
+		d := restart.Decision{Action: action, Reason: restart.FreshSooner}
+		assert.Equal(t, d, restart.Hold(d, restart.Task{}, spent))
+	}
+	assert.Equal(t, restart.FurthestOn, restart.Hold(restart.Decision{Action: restart.Kill}, restart.Task{}, spent).Reason)
 }
 
 // randomTimes returns up to n times: most of them close together, and a few far longer.
