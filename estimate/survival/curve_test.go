@@ -303,6 +303,9 @@ func TestARemainingTimeIsAboveZero(t *testing.T) {
 			assert.Zero(t, left.Below(x), "%v s at age %v", x, age)
 		}
 	}
+	begun := survival.Residual{Curve: evenly(0, 3, 0)} // three tasks have just begun
+	assert.Zero(t, begun.CDF(0))
+	assert.Zero(t, begun.Below(0))
 }
 
 func TestCurveDoesNotAllocate(t *testing.T) {

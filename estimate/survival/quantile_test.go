@@ -39,18 +39,37 @@ func TestQuantileIsTheSmallestTime(t *testing.T) {
 	}
 }
 
-// Quantiles are the sixteen numbers that Quantile gives, for an outlook of no times, of one, and of many.
+// Quantiles are the sixteen numbers that Quantile gives, for an outlook of no times, of one, and of many. With 32 times of
+// equal weight the probabilities of the points are reached exactly.
 func TestQuantilesAreThoseOfQuantile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := range mostValues + 1 {
-		o := new(Outlook)
+		for _, weight := range []func() float64{func() float64 { return 1 }, func() float64 { return float64(rng.IntN(3)) }} {
+			o := new(Outlook)
+			a := adder{o: o}
+			for range n {
+				a.put(rng.ExpFloat64(), weight())
+			}
+			a.finish()
+			for i, x := range o.Quantiles() {
+				require.Equal(t, o.Quantile((float64(i)+.5)/Points), x, "n = %d, point %d", n, i)
+			}
+		}
+	}
+}
+
+// The quantile 1 of an outlook is its longest time, although the sum of the probabilities may be rounded to less than 1.
+func TestTheLargestQuantileOfAnOutlookIsItsLongestTime(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for n := 1; n <= mostValues; n++ {
+		o, longest := new(Outlook), 0.
 		a := adder{o: o}
 		for range n {
-			a.put(rng.ExpFloat64(), float64(rng.IntN(3)))
+			left := 1 + rng.Float64()
+			a.put(left, .1+rng.Float64())
+			longest = max(longest, left)
 		}
-		a.finish()
-		for i, x := range o.Quantiles() {
-			require.Equal(t, o.Quantile((float64(i)+.5)/Points), x, "n = %d, point %d", n, i)
-		}
+		require.True(t, a.finish())
+		require.Equal(t, longest, o.Quantile(1), "%d times", n)
 	}
 }

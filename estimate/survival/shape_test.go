@@ -268,3 +268,21 @@ func TestANilCurveCountsAsAnEmptyCurve(t *testing.T) {
 	assert.True(t, known)
 	assert.Equal(t, 90., most)
 }
+
+// A StallWeight of 0 means no weight: the time that the age alone predicts is no possible time of the outlook, however
+// short it is.
+func TestWithoutAStallWeightTheAgePredictsNothing(t *testing.T) {
+	var curve survival.Curve
+	for range 20 {
+		curve.Observe(100, true)
+	}
+	curve.Fit()
+	p := survival.Prediction{Age: 95, Total: 500, Stage: 2}
+	require.InDelta(t, 5, survival.Residual{Curve: &curve, Age: p.Age}.Mean(), 1e-9)
+	var o survival.Outlook
+	require.True(t, new(survival.Shape).Outlook(&o, p, &curve))
+	assert.Equal(t, .25*500-95, o.Quantile(0), "the smallest assumed error gives the shortest time")
+	p.StallWeight = 1
+	require.True(t, new(survival.Shape).Outlook(&o, p, &curve))
+	assert.InDelta(t, 5, o.Quantile(0), 1e-9)
+}
