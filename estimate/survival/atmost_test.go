@@ -78,6 +78,16 @@ func TestAtMostBoundsTheOutlookOfAnAttemptThatIsDue(t *testing.T) {
 			require.LessOrEqual(t, o.Quantile(31./32), most, "after %d errors", n)
 		}
 	}
+	var s Shape
+	s.rings()[p.Stage].put(1, 0)
+	curve.Reset()
+	for range 3 {
+		curve.Observe(100, true)
+	}
+	curve.Fit()
+	var o Outlook
+	require.True(t, s.Outlook(&o, p, &curve))
+	assert.InDelta(t, 15, o.Quantile(.5), 1e-9, "it is due, and not done: it ends between 100 and 130 s")
 }
 
 // Ended tasks took as long as the errors predict, so the assumed errors weigh next to nothing: AtMost knows the bound,

@@ -59,6 +59,7 @@ func TestQuantilesAreThoseOfQuantile(t *testing.T) {
 }
 
 // The quantile 1 of an outlook is its longest time, although the sum of the probabilities may be rounded to less than 1.
+// The CDF at that time is 1, and the probability of less is below 1.
 func TestTheLargestQuantileOfAnOutlookIsItsLongestTime(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for n := 1; n <= mostValues; n++ {
@@ -71,5 +72,7 @@ func TestTheLargestQuantileOfAnOutlookIsItsLongestTime(t *testing.T) {
 		}
 		require.True(t, a.finish())
 		require.Equal(t, longest, o.Quantile(1), "%d times", n)
+		require.InDelta(t, 1, o.CDF(longest), 1e-12, "%d times", n)
+		require.Less(t, o.Below(longest), 1-1e-3, "%d times", n)
 	}
 }
