@@ -265,6 +265,10 @@ func TestNoTrialBeginsBeyondTheLossBound(t *testing.T) {
 	phase.Trials.Cost = 0
 	task.Attempts[0].Basis = restart.ByProgress
 	assert.Equal(t, restart.Copy, decide(task, phase).Action, "by progress, the task still needs 900 s, and the bound is at least that")
+	phase.Trials = restart.Trials{Cost: 890 * second} // the copy puts two report periods at risk, and its expected loss is half of that
+	d := decide(task, phase)
+	assert.Equal(t, restart.LossBound, d.Reason, "a trial that might lose all that may still be lost is refused")
+	assert.Equal(t, restart.Compare(restart.LostSlotSeconds, 10, 10), d.Comparison)
 
 	task.Attempts[0].Basis, phase = restart.ByAge, lastWave
 	phase.Limits = restart.Limits{FreeTrials: restart.Off, LossShare: 1e-9}

@@ -88,21 +88,21 @@ func TestNotSlowAgreesWithDecideAtTheEndOfATask(t *testing.T) {
 	}
 }
 
-// A new attempt that would be slow is replaced in turn, and each of the two starts late by the lag. So a new attempt is
-// expected after more than the 150 s that the task still needs, and NotSlow knows that nothing saves.
-func TestNotSlowCountsTheLagOfANewAttempt(t *testing.T) {
-	left := values(150)
-	task := uncertainTask(left, values(10, 10, 1000, 1000)) // half of the new attempts are slow
-	outline := restart.Outline{Left: 150, Age: task.Attempts[0].Elapsed, Fresh: task.Fresh}
-	phase := restart.Phase{Interval: time.Second, Tasks: 100, Slots: 50, Waiting: 9}
-	policy := new(restart.LeastCost)
-	_, _, sure := policy.NotSlow(&outline, &phase)
-	assert.False(t, sure, "without a lag, a restart saves")
-	assert.NotEqual(t, restart.NotSlow, policy.Decide(task, phase).Reason)
-
-	task.Fresh.Lag = 100 * time.Second
-	outline.Fresh = task.Fresh
-	_, _, sure = policy.NotSlow(&outline, &phase)
-	assert.True(t, sure)
-	assert.Equal(t, restart.NotSlow, policy.Decide(task, phase).Reason)
+// Half of the new attempts take 10 s, and the others 1,000 s. A slow one is replaced in turn: after two report periods it
+// has shown that it is slow, and each of the two starts late by the lag. NotSlow counts both: with a long lag, or with
+// long periods, it knows that nothing saves.
+func TestNotSlowCountsTheTimeToReplaceASlowNewAttempt(t *testing.T) {
+	for _, c := range []struct {
+		left, lag, period float64
+		sure              bool
+	}{{150, 0, 1, false}, {150, 100, 1, true}, {120, 0, 1, false}, {120, 0, 50, true}} {
+		task := uncertainTask(values(c.left), values(10, 10, 1000, 1000))
+		task.Fresh.Lag = seconds(c.lag)
+		outline := restart.Outline{Left: c.left, Age: task.Attempts[0].Elapsed, Fresh: task.Fresh}
+		phase := restart.Phase{Interval: seconds(c.period), Tasks: 100, Slots: 50, Waiting: 9}
+		policy := new(restart.LeastCost)
+		_, _, sure := policy.NotSlow(&outline, &phase)
+		assert.Equal(t, c.sure, sure, "%+v", c)
+		assert.Equal(t, c.sure, policy.Decide(task, phase).Reason == restart.NotSlow, "%+v", c)
+	}
 }
