@@ -152,3 +152,12 @@ func TestProgressIsReadAgain(t *testing.T) {
 	}
 	assert.InDelta(t, 900, left.Seconds(), 250)
 }
+
+// A growing phase halves its counts from 64 ended attempts on, so that as many new attempts outweigh them.
+func TestManyShownAttemptsAreHalved(t *testing.T) {
+	few, many := evenness{shown: 63, even: 40}, evenness{shown: 64, even: 40}
+	few.halve()
+	many.halve()
+	assert.Equal(t, evenness{shown: 63, even: 40}, few)
+	assert.Equal(t, evenness{shown: 32, even: 20}, many)
+}

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -64,4 +65,13 @@ func TestRestoreRejectsAnObservationTooFarAhead(t *testing.T) {
 			assert.ErrorContains(t, err, "holds an observation of a machine too far ahead", "%v", wait)
 		}
 	}
+}
+
+// A factor of Config.Path that is no positive number counts as 1.
+func TestAPathFactorIsPositiveAndFinite(t *testing.T) {
+	for factor, want := range map[float64]float64{2: 2, .5: .5, 0: 1, -1: 1, math.Inf(1): 1, math.Inf(-1): 1, math.NaN(): 1} {
+		f := fleet{path: func(int, int) float64 { return factor }}
+		assert.Equal(t, want, f.pathFactor(0, 0), "%v", factor)
+	}
+	assert.Equal(t, 1., new(fleet).pathFactor(0, 0), "no Path")
 }
