@@ -15,7 +15,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// This file reads and writes events as lines. A line consists of keys and values. The method tracker.Kind.Keys returns
+// This file reads and writes events as lines. A line consists of keys and values. The method tracker.EventKind.Keys returns
 // the keys of each kind of event. This file defines how the value of each key is written, and to which field of an
 // event the value belongs.
 
@@ -168,11 +168,11 @@ func parseEvent(words []string, at time.Duration, timed bool) (tracker.Event, er
 
 // parseKind reads the kind of an event from the first word. It returns the kind and the other words. The two kinds of
 // "lose" have the same first word, and differ in the key of the second.
-func parseKind(words []string) (tracker.Kind, []string, error) {
+func parseKind(words []string) (tracker.EventKind, []string, error) {
 	if len(words) == 0 {
 		return 0, nil, fmt.Errorf("got only a time, want one of %s after it", names(true))
 	}
-	for k := tracker.Started; int(k) <= tracker.Kinds; k++ {
+	for k := tracker.Started; int(k) <= tracker.EventKinds; k++ {
 		word, lost, two := strings.Cut(k.String(), " ")
 		if words[0] == word && (!two || len(words) == 2 && strings.HasPrefix(words[1], lost+"=")) {
 			return k, words[1:], nil
@@ -191,7 +191,7 @@ func names(timed bool) string {
 	if !timed {
 		all = append(all, wordPhase, wordWork, wordSince)
 	}
-	for k := tracker.Started; int(k) <= tracker.Kinds; k++ {
+	for k := tracker.Started; int(k) <= tracker.EventKinds; k++ {
 		if k.Timed() || !timed {
 			all = append(all, k.String())
 		}

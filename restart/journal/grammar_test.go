@@ -16,7 +16,7 @@ import (
 func TestPageListsEachKind(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
-	for k := tracker.Started; int(k) <= tracker.Kinds; k++ {
+	for k := tracker.Started; int(k) <= tracker.EventKinds; k++ {
 		word, _, _ := strings.Cut(k.String(), " ")
 		must, may := k.Keys()
 		switch {
@@ -44,13 +44,13 @@ func TestLinesOfTheFirstVersionReadBack(t *testing.T) {
 	phases, err := Parse(text)
 	require.NoError(t, err)
 	require.Len(t, phases, 1)
-	seen := map[tracker.Kind]bool{}
+	seen := map[tracker.EventKind]bool{}
 	var again []byte
 	for _, e := range phases[0].Events {
 		seen[e.Kind] = true
 		again = append(AppendEvent(again, time.Unix(1e9, 0), e), '\n')
 	}
-	assert.Len(t, seen, tracker.Kinds, "a new kind needs a line in testdata")
+	assert.Len(t, seen, tracker.EventKinds, "a new kind needs a line in testdata")
 	_, lines, _ := strings.Cut(string(text), "since 2001-09-09T01:46:40Z\n")
 	assert.Equal(t, lines, string(again))
 }

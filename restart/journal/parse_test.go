@@ -62,7 +62,7 @@ func samples() map[string]tracker.Event {
 func at(d time.Duration) time.Time { return start().Add(d) }
 
 func TestEventsReadAsTheyAreWritten(t *testing.T) {
-	seen := map[tracker.Kind]bool{}
+	seen := map[tracker.EventKind]bool{}
 	for text, want := range samples() {
 		seen[want.Kind] = true
 		assert.Equal(t, text, string(AppendEvent(nil, start(), want)))
@@ -76,7 +76,7 @@ func TestEventsReadAsTheyAreWritten(t *testing.T) {
 		}
 		assert.Equal(t, want, e, text)
 	}
-	assert.Len(t, seen, tracker.Kinds, "each kind of event needs a sample")
+	assert.Len(t, seen, tracker.EventKinds, "each kind of event needs a sample")
 }
 
 func TestOrderAndSpacesDoNotMatter(t *testing.T) {

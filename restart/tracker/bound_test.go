@@ -236,7 +236,7 @@ func TestTheBoundHoldsForRandomHistories(t *testing.T) {
 					attempt := runs[rng.IntN(len(runs))]
 					b.ends(task, attempt)
 					b.apply(tracker.Event{
-						Kind: []tracker.Kind{tracker.Failed, tracker.Killed}[rng.IntN(2)], Time: at(float64(s)), Task: task, Attempt: attempt,
+						Kind: []tracker.EventKind{tracker.Failed, tracker.Killed}[rng.IntN(2)], Time: at(float64(s)), Task: task, Attempt: attempt,
 					})
 				}
 			}

@@ -11,16 +11,16 @@ import (
 	"github.com/straggler-go/straggler/internal/wire"
 )
 
-// Kind is the kind of an [Event]. An event is either a fact that the host tells a [Tracker], or a question. The
+// EventKind is the kind of an [Event]. An event is either a fact that the host tells a [Tracker], or a question. The
 // Tracker has one method for each kind. The names and values are stable.
-type Kind uint8
+type EventKind uint8
 
 // The kinds of events. Each comment gives the method of [Tracker] that makes the event, and the fields of [Event]
 // that the event uses, in addition to Time. Asked, Offered and Swept are questions. The other kinds are facts about
 // an attempt, a task, a machine or the phase.
 const (
 	// Started is the event of [Tracker.Start]. It uses the fields Task and Machine.
-	Started Kind = iota + 1
+	Started EventKind = iota + 1
 	// Submitted is the event of [Tracker.Submit]. It uses the fields Task and Machine.
 	Submitted
 	// Begun is the event of [Tracker.Begin]. It uses the fields Task, Attempt and Machine.
@@ -67,8 +67,8 @@ const (
 	Forgotten
 )
 
-// Kinds is the number of kinds. The values of the kinds are 1 to Kinds.
-const Kinds = len(kinds) - 1
+// EventKinds is the number of kinds. The values of the kinds are 1 to EventKinds.
+const EventKinds = len(kinds) - 1
 
 // kinds describes each kind for journals and logs: the word for the kind, the keys that must follow the word, and the
 // keys that may follow. The journal line of an untimed kind may
@@ -111,7 +111,7 @@ var kinds = [...]struct {
 
 // Keys returns the keys that an event of the kind must have in a journal, and the keys that the event may have. Do
 // not change the slices.
-func (k Kind) Keys() (must, may []string) {
+func (k EventKind) Keys() (must, may []string) {
 	if int(k) >= len(kinds) {
 		return nil, nil
 	}
@@ -119,7 +119,7 @@ func (k Kind) Keys() (must, may []string) {
 }
 
 // Has reports whether an event of the kind may have the given key in a journal.
-func (k Kind) Has(key string) bool {
+func (k EventKind) Has(key string) bool {
 	must, may := k.Keys()
 	return slices.Contains(must, key) || slices.Contains(may, key)
 }
@@ -134,7 +134,7 @@ func words() []string {
 }
 
 // String returns the kind's name, as a journal contains it: one or two words.
-func (k Kind) String() string {
+func (k EventKind) String() string {
 	if int(k) < len(kinds) {
 		return kinds[k].word
 	}
@@ -142,20 +142,20 @@ func (k Kind) String() string {
 }
 
 // MarshalText returns the kind's name, or an error for a kind that does not exist.
-func (k Kind) MarshalText() ([]byte, error) { return enum.Text(words(), k) }
+func (k EventKind) MarshalText() ([]byte, error) { return enum.Text(words(), k) }
 
 // UnmarshalText sets the kind to the kind that has the given name.
-func (k *Kind) UnmarshalText(text []byte) error { return enum.Parse(words(), text, k) }
+func (k *EventKind) UnmarshalText(text []byte) error { return enum.Parse(words(), text, k) }
 
 // Timed reports whether events of the kind have a time. An event without a time takes effect at the time of the event
 // before it.
-func (k Kind) Timed() bool { return int(k) >= len(kinds) || !kinds[k].untimed }
+func (k EventKind) Timed() bool { return int(k) >= len(kinds) || !kinds[k].untimed }
 
-// Event is one call of a [Tracker] as plain data. The comment of each [Kind] gives the fields that an event of this
+// Event is one call of a [Tracker] as plain data. The comment of each [EventKind] gives the fields that an event of this
 // kind uses. Events can be compared, stored, and applied again by [Tracker.Apply]. The same events in the same order
 // give the same answers.
 type Event struct {
-	Kind Kind
+	Kind EventKind
 	// Time is the time of the event on the host's clock.
 	Time time.Time
 	// Task is the index of a task, and Attempt is the number of an attempt of this task. Both begin at 0. Machine is

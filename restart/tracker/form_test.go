@@ -18,7 +18,7 @@ import (
 func TestEveryFieldOfAnEventIsWrittenAndRead(t *testing.T) {
 	var e tracker.Event
 	fill(reflect.ValueOf(&e).Elem())
-	for k := range tracker.Kind(tracker.Kinds + 1) {
+	for k := range tracker.EventKind(tracker.EventKinds + 1) {
 		e.Kind = k
 		data, err := json.Marshal(e)
 		require.NoError(t, err)

@@ -130,19 +130,19 @@ func (w *randomEvents) next() tracker.Event {
 		runs = append(runs, a)
 	}
 	if len(runs) == 0 {
-		e.Kind = []tracker.Kind{
+		e.Kind = []tracker.EventKind{
 			tracker.Started, tracker.Started, tracker.Submitted, tracker.Offered, tracker.OutputLost, tracker.GivenUp, tracker.Retried,
 		}[w.rng.IntN(7)]
 		return e
 	}
 	a := runs[w.rng.IntN(len(runs))]
 	e.Attempt = a.Attempt
-	e.Kind = []tracker.Kind{
+	e.Kind = []tracker.EventKind{
 		tracker.Reported, tracker.Reported, tracker.Recorded, tracker.Reported, tracker.Reported, tracker.Offered, tracker.Swept,
 		tracker.Asked, tracker.Begun, tracker.Failed, tracker.Killed, tracker.Started,
 	}[w.rng.IntN(12)]
 	if w.rng.IntN(40) == 0 {
-		e.Kind = []tracker.Kind{tracker.MachineLost, tracker.MachineLeaves, tracker.Restarted, tracker.EligibleSet}[w.rng.IntN(4)]
+		e.Kind = []tracker.EventKind{tracker.MachineLost, tracker.MachineLeaves, tracker.Restarted, tracker.EligibleSet}[w.rng.IntN(4)]
 		e.NoCopy = w.rng.IntN(2) == 0
 	}
 	if takes := w.work[task] * float64(6+task%3*4+20*(task%7/6)); a.Begun {
@@ -300,7 +300,7 @@ func TestAGrowingPhaseAddsAndForgetsTasks(t *testing.T) {
 			if slices.ContainsFunc(s.tasks, func(known streamed) bool { return known.task == task }) {
 				continue
 			}
-			for kind := tracker.Started; int(kind) <= tracker.Kinds; kind++ {
+			for kind := tracker.Started; int(kind) <= tracker.EventKinds; kind++ {
 				if kind.Has("task") && kind != tracker.Asked {
 					require.True(t, tr.Apply(tracker.Event{Kind: kind, Time: start.Add(s.now), Task: task}).Ignored, "%v", kind)
 					ignored++

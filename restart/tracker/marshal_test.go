@@ -90,7 +90,7 @@ func TestWrittenValuesReadBack(t *testing.T) {
 		require.NoError(t, json.Unmarshal(text, &back), "%s", text)
 		assert.Equal(t, a, back, "%s", text)
 	}
-	for k := range tracker.Kind(tracker.Kinds + 1) {
+	for k := range tracker.EventKind(tracker.EventKinds + 1) {
 		e := tracker.Event{
 			Kind: k, Time: time.Unix(1e9, 5).UTC(), Task: 3, Attempt: 1, Machine: 2, Leaves: time.Unix(2e9, 0).UTC(), Slots: 4,
 			Report: tracker.Report{Done: 0.1, Score: 0.2, Remaining: 1, Saved: 0.3}, NoCopy: true, NoRestart: true,
@@ -105,7 +105,7 @@ func TestWrittenValuesReadBack(t *testing.T) {
 		assert.Equal(t, string(text), string(must(json.Marshal(back))))
 		assert.Equal(t, e.Report, back.Report)
 		assert.Equal(t, e.Time, back.Time)
-		var kind tracker.Kind
+		var kind tracker.EventKind
 		require.NoError(t, kind.UnmarshalText([]byte(k.String())))
 		assert.Equal(t, k, kind)
 	}
@@ -114,8 +114,8 @@ func TestWrittenValuesReadBack(t *testing.T) {
 	require.NoError(t, json.Unmarshal(must(json.Marshal(l)), &back))
 	assert.Equal(t, l, back)
 	assert.Error(t, json.Unmarshal([]byte(`{"started":1,"lots":2}`), &back), "an unknown key is an error")
-	assert.Error(t, new(tracker.Kind).UnmarshalText([]byte("begun")))
-	_, err := tracker.Kind(200).MarshalText()
+	assert.Error(t, new(tracker.EventKind).UnmarshalText([]byte("begun")))
+	_, err := tracker.EventKind(200).MarshalText()
 	assert.Error(t, err)
 }
 

@@ -70,7 +70,7 @@ func TestAScoreAloneIsEnough(t *testing.T) {
 					}
 					if a.Action == restart.Restart || a.Action == restart.Kill {
 						acted++
-						kind := map[restart.Action]tracker.Kind{restart.Restart: tracker.Restarted, restart.Kill: tracker.Killed}[a.Action]
+						kind := map[restart.Action]tracker.EventKind{restart.Restart: tracker.Restarted, restart.Kill: tracker.Killed}[a.Action]
 						both(tracker.Event{Kind: kind, Time: at(s), Task: a.Task, Attempt: a.Attempt})
 						delete(began, [2]int{a.Task, a.Attempt})
 					}

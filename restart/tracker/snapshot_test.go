@@ -38,7 +38,7 @@ func (d *driver) event() tracker.Event {
 		d.now = d.now.Add(time.Duration(r.Int64N(3e9)))
 	}
 	e := tracker.Event{
-		Kind: tracker.Kind(1 + r.IntN(int(tracker.Swept))), Time: d.now, Task: r.IntN(d.n+1) - r.IntN(2), Attempt: r.IntN(8) / 3,
+		Kind: tracker.EventKind(1 + r.IntN(int(tracker.Swept))), Time: d.now, Task: r.IntN(d.n+1) - r.IntN(2), Attempt: r.IntN(8) / 3,
 		Machine: r.IntN(7) - 1, Slots: r.IntN(12), NoCopy: r.IntN(4) == 0, NoRestart: r.IntN(4) == 0,
 		Leaves: d.now.Add(time.Duration(r.Int64N(60e9))),
 		Report: tracker.Report{Done: r.Float64() * 1.1},
@@ -52,7 +52,7 @@ func (d *driver) event() tracker.Event {
 	case 4:
 		e.Kind = tracker.Started
 	}
-	rare := map[tracker.Kind]int{tracker.MachineLost: 4, tracker.MachineLeaves: 4, tracker.Closed: 20}
+	rare := map[tracker.EventKind]int{tracker.MachineLost: 4, tracker.MachineLeaves: 4, tracker.Closed: 20}
 	if one := rare[e.Kind]; one > 0 && r.IntN(one) > 0 {
 		e.Kind = tracker.Offered
 	}

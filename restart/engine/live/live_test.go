@@ -117,7 +117,7 @@ func TestToken(t *testing.T) {
 func TestRubbish(t *testing.T) {
 	v := New(Options{})
 	w := v.Watch("a\"b\\c\nd\xff</script>", Names{Work: []float64{-1}})
-	for kind := range tracker.Kind(tracker.Kinds + 2) {
+	for kind := range tracker.EventKind(tracker.EventKinds + 2) {
 		w.OnEvent(tracker.Event{Kind: kind, Task: -5, Attempt: -1, Machine: -7}, tracker.Answer{Task: -1, Overtaken: []int{-1, 9}})
 		w.OnEvent(tracker.Event{Kind: kind, Task: math.MaxInt, Time: at(-1e6)}, tracker.Answer{Task: 3, Found: []tracker.Answer{{Task: -3}}})
 	}
