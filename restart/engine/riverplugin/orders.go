@@ -293,9 +293,9 @@ func (c *coordinator) recall(ctx context.Context) error {
 		if err := know.UnmarshalBinary(data); err != nil {
 			c.p.options.Log.Warn("riverplugin: what was learnt about kinds can't be read, and begins anew", "error", err)
 		}
-		record := know.Machines()
-		for number := range record.Config().MaxMachines { // the numbers of the clients are those of another term
-			record.Forget(number)
+		record := know.Machines() // nil if a later release has saved none
+		for number := 0; record != nil && record.Len() > 0 && number < record.Config().MaxMachines; number++ {
+			record.Forget(number) // the numbers of the clients are those of another term
 		}
 		return nil
 	})

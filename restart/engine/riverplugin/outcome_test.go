@@ -296,6 +296,50 @@ func TestAFailureWaitsForTheCopy(t *testing.T) {
 	}
 }
 
+// A failed attempt waits for a copy. The wait ends if the user cancels the job, and if the client of the attempt stops at once.
+// Then the job ends, or is tried again, as with plain River, and the copy changes nothing.
+func TestAFailureDoesNotWaitForEver(t *testing.T) {
+	long(t)
+	s := newStage(t)
+	c := setup{options: riverplugin.Options{Kinds: map[string]riverplugin.Kind{"work": {Copies: true}}, Log: quiet}}
+	a := start(t, s.pool, "a", c, s.handle)
+	waits := func(name string) int64 {
+		id := insert(t, a, work{Name: name}, &river.InsertOpts{MaxAttempts: 2})
+		s.begun(name + " try1")
+		return id
+	}
+	ids := []int64{waits("cancelled"), waits("stopped")}
+	b := start(t, s.pool, "b", c, s.handle)
+	for i, name := range []string{"cancelled", "stopped"} {
+		for made := int64(0); made == 0; time.Sleep(10 * time.Millisecond) {
+			var err error
+			made, err = a.plugin.Copy(t.Context(), ids[i])
+			require.NoError(t, err)
+		}
+		s.begun(name + " copy")
+		s.end(name+" try1", fails)
+	}
+	time.Sleep(time.Second)
+	for _, id := range ids {
+		require.Equal(t, "running", s.row(id).State, "it must wait, or the test shows nothing")
+	}
+	_, err := b.JobCancel(t.Context(), ids[0])
+	require.NoError(t, err)
+	assert.Equal(t, "cancelled", s.settled(ids[0]).State)
+	s.end("cancelled copy", ok)
+	begun := time.Now()
+	require.NoError(t, a.StopAndCancel(t.Context()))
+	assert.Less(t, time.Since(begun), 5*time.Second)
+	got := s.settled(ids[1])
+	assert.Equal(t, 1, got.Errors)
+	assert.NotEqual(t, "completed", got.State)
+	s.end("stopped copy", ok)
+	time.Sleep(time.Second)
+	assert.Equal(t, "cancelled", s.row(ids[0]).State)
+	assert.NotEqual(t, "completed", s.row(ids[1]).State)
+	s.end("stopped try2", ok)
+}
+
 // Plain River makes of each way to end what the table above expects of the plugin.
 func TestPlainRiver(t *testing.T) {
 	s := newStage(t)

@@ -192,7 +192,7 @@ func (k *kind) running(c *coordinator, v *view, r *row, todo *orders) {
 	if r.progress == 0 {
 		a.AsOf = time.Time{}
 	}
-	if r.isLost && !k.left(v, t, r) {
+	if r.isLost && !k.leaves(v, t, r) {
 		a.State, t.over = engine.Lost, true
 		why := "the client " + r.client + " is lost"
 		if !c.lost[r.client] {
@@ -208,9 +208,9 @@ func (k *kind) running(c *coordinator, v *view, r *row, todo *orders) {
 	k.list = append(k.list, a)
 }
 
-// left reports whether a job whose client is lost is left to its copy: the copy runs at a client that lives. A rescue would end
-// the copy, and cost the job an attempt and a back-off.
-func (k *kind) left(v *view, t *task, r *row) bool {
+// leaves reports whether the kind leaves a job whose client is lost to its copy: the copy runs at a client that lives. A rescue
+// would end the copy, and cost the job an attempt and a back-off.
+func (k *kind) leaves(v *view, t *task, r *row) bool {
 	if t.overdue > 0 && v.now.Sub(r.begun) >= 2*t.overdue {
 		return false
 	}
