@@ -1,8 +1,8 @@
 // Package pages finds the rows of tasks whose indexes grow and are never used again.
 package pages
 
-// Index has the row of each index of a set. Beside a map from indexes to rows it needs a third of the memory, and no more after
-// many insertions and deletions than before: a map keeps what it once needed. The zero value is empty. Each method is O(1).
+// Index has the row of each index of a set. After many insertions and deletions it needs no more memory than before. A map from
+// indexes to rows would keep what it once needed. The zero value is empty. Each method is O(1).
 type Index struct {
 	pages map[int]*page // by the index, divided by perPage
 	spare *page         // an empty page

@@ -90,12 +90,12 @@ type Config struct {
 	// Timeout is the longest time that an attempt may run. An attempt that runs for longer is cancelled, and counts as
 	// failed. 0 means that there is no such time: then give attempts a hard timeout in the engine.
 	Timeout time.Duration
-	// Patience lets the phase learn a shorter timeout from the phases of its Kind. For example, if Patience is 4, an attempt may run
-	// for four times the longest run time of its kind that is known, multiplied by 2 for each failure of its
-	// task. So a task that is long by itself may end: after five failures it may take 128 times as long as the others. If
-	// the works of tasks are known, run times are scaled by the work; see tracker.Knowledge.Longest. A learned timeout is
-	// at least 20 intervals and at most Timeout. Timeout holds as long as fewer than 32 run times are known. 0
-	// means that nothing is learned.
+	// Patience lets the phase learn a shorter timeout from the phases of its Kind. For example, if Patience is 4, an
+	// attempt may run for four times the longest run time of its kind that is known, multiplied by 2 for each failure
+	// of its task. So a task that is long by itself may end: after five failures it may take 128 times as long as the
+	// others. If the works of tasks are known, run times are scaled by the work; see tracker.Knowledge.Longest. A
+	// learned timeout is at least 20 intervals and at most Timeout. Timeout holds as long as fewer than 32 run times
+	// are known. 0 means that nothing is learned.
 	Patience float64
 	// Failures is the number of attempts of each task that failed before this phase, for tasks that ran in another
 	// phase. It counts for BackOff, MaxFailures and Patience. Nil means that no attempt failed.

@@ -88,7 +88,8 @@
 //	prior=custom  path=custom                    a prior for the unit times; a path
 //
 // The value custom means that the real value has no text. So a replay needs the value in its [Options]. A Knowledge
-// (what earlier phases have shown) is custom if it is not empty. A budget is written without its state. So if earlier phases have used the budget, a replay needs the budget itself, too.
+// (what earlier phases have shown) is custom if it is not empty. A budget is written without its state. So if earlier
+// phases have used the budget, a replay needs the budget itself, too.
 //
 // To replay such a journal, marshal the Knowledge and the budget when the phase begins, and keep the bytes beside the
 // journal. For the replay, let [Options.Configure] read the bytes into a new Knowledge and a new budget, as the

@@ -20,8 +20,8 @@ const (
 // out. If there are more than 16 tasks, their work is written on further lines.
 //
 // Some values have no text, and are written as custom. These are a policy whose type is not in package restart or
-// package rules, a prior, a path, and a Knowledge that is not empty. For a replay,
-// [Options.Configure] must supply these values. O(len(c.Work)).
+// package rules, a prior, a path, and a Knowledge that is not empty. For a replay, [Options.Configure] must supply these
+// values. O(len(c.Work)).
 func appendPhase(dst []byte, c tracker.Config) []byte {
 	work := c.Work
 	if len(work) <= inlineWorks {

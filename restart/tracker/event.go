@@ -151,9 +151,9 @@ func (k *EventKind) UnmarshalText(text []byte) error { return enum.Parse(words()
 // before it.
 func (k EventKind) Timed() bool { return int(k) >= len(kinds) || !kinds[k].untimed }
 
-// Event is one call of a [Tracker] as plain data. The comment of each [EventKind] gives the fields that an event of this
-// kind uses. Events can be compared, stored, and applied again by [Tracker.Apply]. The same events in the same order
-// give the same answers.
+// Event is one call of a [Tracker] as plain data. The comment of each [EventKind] gives the fields that an event of
+// this kind uses. Events can be compared, stored, and applied again by [Tracker.Apply]. The same events in the same
+// order give the same answers.
 type Event struct {
 	Kind EventKind
 	// Time is the time of the event on the host's clock.

@@ -26,8 +26,8 @@ const (
 	defaultKeep = 30 * 24 * time.Hour
 	// The number of observations that are kept of a kind. This is enough for the run times of 16 phases of many tasks.
 	mostEntries = 256
-	// A trial has half its weight when this number of run times were
-	// added after it. So copies and restarts are tried again in phases of a kind that has lost trials.
+	// A trial has half its weight when this number of run times were added after it. So copies and restarts are tried
+	// again in phases of a kind that has lost trials.
 	halfAfter = 32
 )
 

@@ -60,8 +60,8 @@ func newLink(c *Config) *link {
 
 // refresh copies the run times of other phases of the kind, as long as the phase has no run time of its own. Own is the
 // number of its own run times. Sized says that the works of the tasks are known. A growing phase has no run times of its
-// own: all are in the Knowledge.
-// Later it does nothing: the kind then contains the phase's own run times as well, and the phase would use them twice.
+// own, because all are in the Knowledge. After the first own run time refresh does nothing: the kind then contains the
+// phase's own run times as well, and the phase would use them twice.
 func (ln *link) refresh(own int, sized bool) {
 	if ln != nil && own == 0 {
 		ln.others = ln.kind.appendRunTimes(ln.others[:0], ln.most, sized)

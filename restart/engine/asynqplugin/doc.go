@@ -17,10 +17,10 @@
 // hangs if it runs for four times the longest run time that the plugin has seen in its kind. This needs 32 runs. The time is at
 // least 20 intervals, and doubles with each failure of the task.
 //
-// With [Kind.Copies], a slow task gets a copy on another server. The first of both that succeeds is the result, and the other
-// is ended. The copy runs with the payload of the task, and is a task of its own as long as it runs. A copy can only win:
-// its error, panic, SkipRetry or RevokeTask is nobody's, and the task goes on. An attempt that hangs first gets a copy, and is
-// ended if the copy fails, or is not ready after twice that time.
+// With [Kind.Copies], a slow task gets a copy on another server. The first of both that succeeds is the result, and the
+// other is ended. The copy runs with the payload of the task, and is a task of its own as long as it runs. A copy can
+// only win: its error, panic, SkipRetry or RevokeTask is nobody's, and the task goes on. An attempt that fails ends its
+// copy. An attempt that hangs first gets a copy, and is ended if the copy fails, or is not ready after twice that time.
 //
 // # What it can't do
 //

@@ -17,6 +17,7 @@ import (
 //
 //	71_5.begun     empty; made when the script begins
 //	71_5.progress  the progress, as the script reports it
+//	71_5.signal    the last signal that the wrapper has passed on
 //	71_5.exit      the exit code, after the script's end, and the name of a signal that told the script to stop
 //	71_5.out/      the result files
 //	3.2.stdout     the output of a copy; an original prints to the file that sbatch has chosen
