@@ -79,7 +79,7 @@ func Hedge(w World, rule hedge.Rule) []Call {
 				r.answer(e.ID)
 			}
 		case comes:
-			r.comes()
+			r.come()
 		case late:
 			r.decide(e.ID, rule.Late(r.clock(), r.ids[e.ID]))
 		}
@@ -88,8 +88,8 @@ func Hedge(w World, rule hedge.Rule) []Call {
 
 func (r *hedged) clock() time.Time { return epoch.Add(r.now) }
 
-// comes handles the arrival of a request, and plans the next.
-func (r *hedged) comes() {
+// come handles the arrival of a request, and plans the next.
+func (r *hedged) come() {
 	i := int32(len(r.calls))
 	random := r.draws.For(1, uint64(i))
 	gap := random.ExpFloat64() / r.w.Rate
