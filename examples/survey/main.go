@@ -76,7 +76,7 @@ func run(args []string, w io.Writer) error {
 		"expression: the world, a space, the model of progress; empty: all")
 	flags.StringVar(&o.small.policies, "policies", "mantri,late,hadoop,mapreduce,dryad,spark,flink,naive",
 		"policies to simulate beside the default, with -worlds; also: "+
-			"default, to place the default in the list; reference, a host that knows the distributions of a world; by-hand, "+
+			"default, to place the default in the list; by-hand, "+
 			"a host of 80 lines that keeps the facts itself; with a record, the default in a host that keeps a record of its machines")
 	flags.StringVar(&o.small.set, "set", "work",
 		"with -worlds, the set of seeds: work, for development, or proof, for judging; "+

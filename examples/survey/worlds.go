@@ -201,8 +201,6 @@ func player(name string) (worlds.Player, error) {
 	case "default":
 	case recorded:
 		p.Record = true
-	case "reference":
-		p.Reference = true
 	case "by-hand":
 		p.ByHand = true
 	default:

@@ -39,9 +39,9 @@ func TestWorldsNoise(t *testing.T) {
 // about it.
 func TestWorldsSets(t *testing.T) {
 	var b bytes.Buffer
-	args := []string{"-worlds", "-seeds", "1", "-policies", "reference,default", "-cells", "hang", "-set"}
+	args := []string{"-worlds", "-seeds", "1", "-policies", "by-hand,default", "-cells", "hang", "-set"}
 	require.NoError(t, run(append(args, "own"), &b))
-	assert.Contains(t, b.String(), "| good alone | reference | default | faults |")
+	assert.Contains(t, b.String(), "| good alone | by-hand | default | faults |")
 	assert.Contains(t, b.String(), "\n| 10 % hang, timeout 1500 s/1w | linear |")
 	assert.Contains(t, b.String(), "| | cells | mean | excess | harm |")
 	assert.Equal(t, 1, strings.Count(b.String(), "% hang, timeout 1500 s/1w | "),

@@ -7,14 +7,12 @@ import (
 	"github.com/straggler-go/straggler/restart"
 )
 
-// Player is a policy, or a host that replaces it, in a column of the table.
+// Player is a policy, or a host that replaces the tracker, in a column of the table.
 type Player struct {
 	Name   string
 	Policy restart.Policy
 	Record bool // the host remembers its machines from phase to phase
-	// Reference makes the player a host that knows the distributions of a world, in the place of a policy.
-	Reference bool
-	ByHand    bool // the host keeps the facts itself, without a tracker
+	ByHand bool // the host keeps the facts itself, without a tracker
 }
 
 // Share is a time and a slot time, in percent of a run without action and with the same luck. In a stream, Late is
@@ -43,7 +41,7 @@ func Play(w World, m Model, players []Player, set Set, seeds int) (Cell, error) 
 		alone := 0.
 		games := append(make([]Game, 0, len(players)+2), Game{Policy: restart.Never{}})
 		for _, p := range players {
-			games = append(games, Game{Policy: p.Policy, Record: p.Record, Reference: p.Reference, ByHand: p.ByHand})
+			games = append(games, Game{Policy: p.Policy, Record: p.Record, ByHand: p.ByHand})
 		}
 		if w.bad() > 0 {
 			games = append(games, Game{Policy: restart.Never{}, Good: true})
@@ -126,7 +124,7 @@ func (c *Cell) Harm(player int) bool {
 
 // Dominated returns the player that is faster than the given player by most, among the players that use no more slot
 // time, and the difference in points. -1 stands for no action. The points are 0 if there is no such player. Players
-// with a record of machines, and hosts that replace a policy, are not used for comparison.
+// with a record of machines, and hosts that replace the tracker, are not used for comparison.
 func (c *Cell) Dominated(player int, players []Player) (by int, points float64) {
 	s := c.Players[player]
 	better := func(other int, o Share) {
@@ -136,7 +134,7 @@ func (c *Cell) Dominated(player int, players []Player) (by int, points float64) 
 	}
 	better(-1, Share{Time: 100, Slots: 100})
 	for i, o := range c.Players {
-		if !players[i].Record && !players[i].Reference && !players[i].ByHand {
+		if !players[i].Record && !players[i].ByHand {
 			better(i, o)
 		}
 	}

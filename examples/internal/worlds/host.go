@@ -14,8 +14,6 @@ type Game struct {
 	Model  Model
 	Policy restart.Policy // nil: the library's default
 	Record bool           // the host remembers its machines from phase to phase
-	// Reference replaces the policy by a host that knows the distributions of the world.
-	Reference bool
 	// ByHand replaces the tracker by a host that keeps the facts itself and calls restart.Decide.
 	ByHand bool
 	Good   bool // leave out the machines that are bad at some time

@@ -13,8 +13,6 @@ type Set uint64
 const (
 	Work  Set = 0x517cc1b727220a95 // for development
 	Proof Set = 0x9e6c63d0676a9a99 // for judging, after all constants are fixed
-
-	forPrior Set = 0x3c6ef372fe94f82b // for the reference, which estimates a distribution with it
 )
 
 // The purposes of draws. They keep draws apart that have the same numbers.

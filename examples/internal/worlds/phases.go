@@ -4,10 +4,29 @@ import (
 	"slices"
 	"time"
 
+	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/tracker"
 
 	"github.com/straggler-go/straggler/examples/internal/published"
 )
+
+// books is implemented by a tracker and by hand: a host tells it of events, and asks it for decisions.
+type books interface {
+	Submit(now time.Time, task, machine int) (attempt int)
+	Start(now time.Time, task, machine int) (attempt int)
+	Begin(now time.Time, task, attempt, machine int)
+	Report(now time.Time, task, attempt int, r tracker.Report) tracker.Answer
+	Finish(now time.Time, task, attempt int) (overtaken []int)
+	Fail(now time.Time, task, attempt int)
+	Kill(now time.Time, task, attempt int)
+	Restart(now time.Time, task, attempt int)
+	LoseMachine(now time.Time, machine int) (waiting []int)
+	SetSlots(slots int)
+	Sweep(now time.Time, visit func(tracker.Answer))
+	Next(now time.Time, machine int) tracker.Answer
+	Phase() restart.Phase
+	Close(now time.Time)
+}
 
 // job is a running phase.
 type job struct {
@@ -51,9 +70,7 @@ func (h *host) open(number int) error {
 	if h.Paths {
 		c.Path = func(task, machine int) float64 { return h.way(&j.tasks[task].task, machine) }
 	}
-	if h.Reference {
-		j.tracker = newReference(h.World, h.Model, n, len(h.slots), c.Work)
-	} else if h.ByHand {
+	if h.ByHand {
 		j.tracker = newHand(h, n, c.Work)
 	} else {
 		t, err := tracker.New(c)

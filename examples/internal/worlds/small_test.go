@@ -2,6 +2,7 @@ package worlds
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -168,4 +169,45 @@ func TestRegret(t *testing.T) {
 	assert.Zero(t, c.Regret(0, players))
 	assert.Equal(t, 1, Judge([]Cell{{Players: []Share{{Time: 80, Slots: 120.1}}}, {Players: []Share{{Time: 80, Slots: 120}}}}, 0,
 		players[:1]).Costly)
+}
+
+// The lists reference and own are parts of the list all, and share no cell.
+func TestSets(t *testing.T) {
+	match := regexp.MustCompile(`^(15 % attempts 8x/3w (linear|noisy|none)|15 % attempts 8x/1w none|5 % attempts 8x/3w noisy|` +
+		`5 % attempts 8x/1w none|two bad 4x 12x/3w (linear|noisy)|two bad 4x 12x/1w none|20 % interference, 5 % 8x/3w none|` +
+		`10 % hang, timeout 1500 s/3w none|lognormal 1 sizes, unknown/3w none|far 5x everywhere, unknown/3w none|` +
+		`lognormal 1 sizes, unknown, 5 % 8x/3w (none|noisy))$`)
+	names := map[string]bool{}
+	for _, c := range List("reference") {
+		names[c.String()] = true
+	}
+	all := 0
+	for _, c := range List("all") {
+		if match.MatchString(c.String()) {
+			all++
+			assert.Contains(t, names, c.String())
+		}
+	}
+	assert.Equal(t, 15, all)
+	assert.Len(t, List("reference"), all)
+	assert.Len(t, List("own"), 13)
+	for _, c := range List("own") {
+		assert.NotContains(t, names, c.String())
+	}
+}
+
+// The fresh worlds can be played to their ends, and none is one of the others. No policy plays them here.
+func TestFresh(t *testing.T) {
+	names := map[string]bool{}
+	for _, w := range worldsIn("all", "streams") {
+		names[w.Name] = true
+	}
+	assert.Len(t, worldsIn("fresh"), 20)
+	for _, w := range worldsIn("fresh") {
+		assert.False(t, names[w.Name], w.Name)
+		names[w.Name] = true
+		o, err := w.Run(Game{Policy: restart.Never{}, Set: Work, Seed: 1})
+		require.NoError(t, err, w.Name)
+		assert.Greater(t, o.Slots, 0., w.Name)
+	}
 }

@@ -2,7 +2,7 @@ package worlds
 
 import (
 	"math"
-	"slices"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +14,9 @@ import (
 	"github.com/straggler-go/straggler/restart/rules"
 	"github.com/straggler-go/straggler/restart/tracker"
 )
+
+// long is true with STRAGGLER_LIVES. Some tests then play more games.
+var long = os.Getenv("STRAGGLER_LIVES") != ""
 
 // worldsIn returns the worlds of lists, each once.
 func worldsIn(lists ...string) (all []World) {
@@ -36,12 +39,6 @@ func find(t *testing.T, name string) World {
 	}
 	require.Fail(t, "no world "+name)
 	return World{}
-}
-
-// cell returns the cell of the list all with a name.
-func cell(name string) Cell {
-	all := List(allWorlds)
-	return all[slices.IndexFunc(all, func(c Cell) bool { return c.String() == name })]
 }
 
 // Without a policy one wave takes as long as its longest task, and uses the sum of all.
