@@ -4,8 +4,6 @@
 //	go run ./cluster -with restart=late,clone     use some mechanisms
 //	go run ./cluster -explain 7                   print every decision about job 7, in order, with its numbers
 //	go run ./cluster -compare                     compare none, each mechanism alone, all but one, and all
-//	go run ./cluster -requests                    compare ways to send requests to servers with queues
-//	go run ./cluster -requests -explain 900       print every decision about request 900
 package main
 
 import (
@@ -36,8 +34,6 @@ type options struct {
 	json     bool
 	timeline bool
 	compare  bool
-	requests bool
-	cancel   bool
 	seeds    int
 }
 
@@ -56,21 +52,14 @@ func run(args []string, out, usage io.Writer) error {
 	flags.BoolVar(&o.json, "json", false, "print the result as JSON")
 	flags.BoolVar(&o.timeline, "timeline", false, "print the share of busy map slots, minute by minute")
 	flags.BoolVar(&o.compare, "compare", false, "compare none, each mechanism alone, all but one, and all")
-	flags.BoolVar(&o.requests, "requests", false, "compare ways to send requests to servers with queues")
-	flags.BoolVar(&o.cancel, "cancel", false, "with -requests, cancel the other copies of a request after its first answer")
-	flags.IntVar(&o.seeds, "seeds", 10, "number of seeds of -compare and -requests, from -seed on")
+	flags.IntVar(&o.seeds, "seeds", 10, "number of seeds of -compare, from -seed on")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if err := o.check(); err != nil {
 		return err
 	}
-	switch {
-	case o.requests && o.explain > 0:
-		return explainRequests(out, o)
-	case o.requests:
-		return compareRequests(out, o)
-	case o.compare:
+	if o.compare {
 		return compare(out, o)
 	}
 	c := o.config()
@@ -105,7 +94,7 @@ func (o *options) check() error {
 		return fmt.Errorf("-disk is %d, want 0 to 1e9", o.disk)
 	case !(o.load > 0 && o.load <= 2):
 		return fmt.Errorf("-load is %v, want above 0 and at most 2", o.load)
-	case o.explain < 0 || o.explain > o.jobs && !o.requests:
+	case o.explain < 0 || o.explain > o.jobs:
 		return fmt.Errorf("-explain is %d, want a job from 1 to %d", o.explain, o.jobs)
 	}
 	return nil

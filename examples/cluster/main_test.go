@@ -92,14 +92,3 @@ func TestDisksThatAreFullAreTold(t *testing.T) {
 	assert.Contains(t, output(t, "-disk", "400"), "slots declined because a disk was full")
 	assert.Error(t, run([]string{"-disk", "-1"}, io.Discard, io.Discard))
 }
-
-func TestRequestsTellsOfOneFanOut(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and without goroutines")
-	}
-	var out bytes.Buffer
-	require.NoError(t, run([]string{"-requests", "-explain", "900"}, &out, io.Discard))
-	assert.Contains(t, out.String(), "wanted=2", "package clone")
-	assert.Contains(t, out.String(), "basis=age", "package restart")
-	assert.Contains(t, out.String(), "all answers are there")
-}

@@ -1,4 +1,4 @@
-// Package recent keeps the times of recent runs, for a simulator of a host whose runs are in no phase.
+// Package recent keeps the times of recent runs, for the simulator of a host whose runs are in no phase.
 package recent
 
 import (
@@ -28,18 +28,14 @@ func (t *Times) Observe(now time.Duration, seconds float64, success bool) {
 	t.over = append(t.over, run{now, seconds, success})
 }
 
-// Curve returns the distribution of the times, together with the ages in seconds of runs that still run. The curve is
-// valid until the next call.
-func (t *Times) Curve(now time.Duration, ages []float64) *survival.Curve {
+// Curve returns the distribution of the times. It is valid until the next call.
+func (t *Times) Curve(now time.Duration) *survival.Curve {
 	for len(t.over) > most || len(t.over) > 0 && t.over[0].at < now-t.Keep {
 		t.over = t.over[1:]
 	}
 	t.curve.Reset()
 	for _, r := range t.over {
 		t.curve.Observe(r.seconds, r.ended)
-	}
-	for _, age := range ages {
-		t.curve.Observe(age, false)
 	}
 	t.curve.Fit()
 	return &t.curve

@@ -62,7 +62,7 @@ func (f Fan) Run() (c Complete) {
 		for come < f.Servers {
 			missing := f.Servers - come
 			if q%fanRefit == 0 || curves[missing] == nil {
-				curves[missing] = gaps[missing].Curve(now, nil)
+				curves[missing] = gaps[missing].Curve(now)
 			}
 			grace := must(hedge.NewGrace(curves[missing], at))
 			next := times[order[come]] - at

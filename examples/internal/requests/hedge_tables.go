@@ -19,7 +19,7 @@ import (
 // Tables are the tables by name. Each prints the results of the given number of seeds, from the seed first on. The
 // table percentile has one seed: it takes the mean over many moments.
 var Tables = map[string]func(out io.Writer, seeds int, first uint64) error{
-	"budget": budget, "percentile": percentile, "mimir": mimir, "grace": grace, "storm": storm,
+	"budget": budget, "percentile": percentile, "mimir": mimir, "grace": grace, "load": load, "storm": storm,
 }
 
 // Took returns the p-quantile of the times of the calls, in seconds.
@@ -237,11 +237,14 @@ func grace(out io.Writer, seeds int, first uint64) error {
 		})
 }
 
-// Storms are the rules that the storm compares, by name. A Hedger with the budget Off sends nothing.
-var Storms = []struct {
+// Rule is a rule with a name.
+type Rule struct {
 	Name string
 	Rule func() hedge.Rule
-}{
+}
+
+// Storms are the rules that the storm compares. A Hedger with the budget Off sends nothing.
+var Storms = []Rule{
 	{"none", func() hedge.Rule { return must(hedge.New(hedge.Config{Budget: hedge.Off})) }},
 	{"Hedger", func() hedge.Rule { return must(hedge.New(hedge.Config{})) }},
 	{"fixed 60 ms", func() hedge.Rule { return must(hedgerules.New(hedgerules.Fixed(60 * time.Millisecond))) }},
@@ -249,6 +252,33 @@ var Storms = []struct {
 	{"Finagle, 5 %", func() hedge.Rule { return must(hedgerules.New(hedgerules.Finagle(0.05))) }},
 	{"Cassandra, 99p", func() hedge.Rule { return must(hedgerules.New(hedgerules.Cassandra(0.99))) }},
 	{"gRPC, 60 ms", func() hedge.Rule { return must(hedgerules.New(hedgerules.GRPC(60 * time.Millisecond))) }},
+}
+
+// load prints the p99 and the second requests of the rules at five loads: with servers that ignore a cancelled request, and
+// with servers that end it.
+func load(out io.Writer, seeds int, first uint64) error {
+	const whole, warm = 20, 5 // seconds
+	fmt.Fprintf(out, "50 servers with queues: p99 in ms / second requests in %%; means of %d seeds\n", seeds)
+	t := writer(out)
+	for _, deaf := range []bool{true, false} {
+		fmt.Fprintln(t, map[bool]string{true: "cancels are ignored", false: "cancels end the work"}[deaf]+
+			"\tload 0.1\tload 0.3\tload 0.5\tload 0.7\tload 0.9\t")
+		for _, of := range append(Storms, Rule{"at once", func() hedge.Rule { return must(hedgerules.New(hedgerules.Fixed(0))) }}) {
+			fmt.Fprint(t, of.Name, "\t")
+			for _, load := range []float64{0.1, 0.3, 0.5, 0.7, 0.9} {
+				var p99, second spread
+				for seed := range uint64(seeds) {
+					w := Busy(load, whole, first+seed)
+					w.Deaf = deaf
+					calls := Hedge(w, of.Rule())[int(warm*w.Rate):]
+					p99, second = append(p99, 1000*Took(calls, 0.99)), append(second, 100*Share(calls, sent))
+				}
+				fmt.Fprintf(t, "%.0f / %.1f\t", stat.Mean(p99, nil), stat.Mean(second, nil))
+			}
+			fmt.Fprintln(t)
+		}
+	}
+	return t.Flush()
 }
 
 // Weather is the result of a rule in a storm.

@@ -127,24 +127,29 @@ const (
 	stormFrom, stormTo = 30 * time.Second, 34 * time.Second
 	stormSeconds       = 60.0 // of the whole world
 	stormSlow          = 3
-	stormServers       = 50
 	stormLoad          = 0.45
 )
 
-// Storm is a world of 50 servers with queues at a load of 0.45. For 4 s all are three times slower. They ignore that a
-// request is cancelled.
+// Busy is a world of 50 servers with queues at a load, for a time. The servers ignore that a request is cancelled.
+func Busy(load, seconds float64, seed uint64) World {
+	const servers = 50
+	w := Alone(0, seed)
+	w.Servers, w.Deaf, w.Rate = servers, true, servers*load/meanMixed
+	w.Requests = int(seconds * w.Rate)
+	return w
+}
+
+// Storm is a world of 50 servers with queues at a load of 0.45. For 4 s all are three times slower.
 func Storm(seed uint64) World {
-	rate := stormServers * stormLoad / meanMixed
-	return World{
-		Requests: int(stormSeconds * rate), Rate: rate, Servers: stormServers, Deaf: true, Seed: seed,
-		Seconds: func(r *rand.Rand, _ float64, at time.Duration) float64 {
-			if x := mixed(r); at < stormFrom || at >= stormTo {
-				return x
-			} else {
-				return stormSlow * x
-			}
-		},
+	w := Busy(stormLoad, stormSeconds, seed)
+	w.Seconds = func(r *rand.Rand, _ float64, at time.Duration) float64 {
+		if x := mixed(r); at < stormFrom || at >= stormTo {
+			return x
+		} else {
+			return stormSlow * x
+		}
 	}
+	return w
 }
 
 // median is the median of the times of healthy servers in a fan-out.

@@ -1,11 +1,24 @@
+// Package requests simulates clients that may send a second request, as a rule of package hedge says, and servers with
+// queues. A [World] has the requests and the servers, or no servers: then each request takes its time alone. The simulation
+// is a host like any other: it keeps the time, sends and cancels, and decides nothing. [Tables] compare the rules.
+//
+// Every second request is work for a server for which other requests wait. For example, send two requests in place of each,
+// cancel none, and let the servers have exponential times. Then the answers come sooner below a load of 1/3 and later above
+// it, and from a load of 1/2 on the queues grow without bound. So a client that sends second requests needs a budget.
+//
+// Package requests is a discrete-event simulation. The same seed gives the same result. A random number depends on
+// its purpose, not on the order of calls: the second attempt of a request has the same luck under every rule.
 package requests
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/straggler-go/straggler/restart/hedge"
+
+	"github.com/straggler-go/straggler/examples/internal/des"
 )
 
 // World describes requests of clients that may send a second one, and the servers that answer. A rule of package hedge
@@ -39,10 +52,11 @@ type Call struct {
 	First, Size float64
 }
 
-// The kinds of events of a world, after served.
+// The kinds of events, in the order in which they are handled at one instant.
 const (
-	comes uint8 = iota + 1
-	late
+	served uint8 = iota // a server has finished an attempt
+	comes               // a request comes
+	late                // the rule is asked again
 )
 
 // epoch is the instant 0 of the simulation.
@@ -50,22 +64,25 @@ var epoch = time.Unix(1, 0)
 
 // hedged is a running world. The attempts of a call are at its number in of; the second is none if there is none.
 type hedged struct {
-	servers
-	w     *World
-	rule  hedge.Rule
-	calls []Call
-	ids   []hedge.ID
-	of    [][2]int32
+	w        *World
+	rule     hedge.Rule
+	queue    des.Queue
+	draws    *des.Draws
+	now      time.Duration
+	list     []server // without a server, attempts do not wait for each other
+	attempts []attempt
+	calls    []Call
+	ids      []hedge.ID
+	of       [][2]int32
 }
 
 // Hedge simulates the world under the rule until every request is answered.
 func Hedge(w World, rule hedge.Rule) []Call {
 	n := max(0, w.Requests)
 	r := &hedged{
-		servers: newServers(w.Servers, w.Seed, n), w: &w, rule: rule, calls: make([]Call, 0, n), ids: make([]hedge.ID, 0, n),
-		of: make([][2]int32, 0, n),
+		w: &w, rule: rule, draws: des.NewDraws(w.Seed), list: slices.Repeat([]server{{running: none}}, w.Servers),
+		attempts: make([]attempt, 0, 2*n), calls: make([]Call, 0, n), ids: make([]hedge.ID, 0, n), of: make([][2]int32, 0, n),
 	}
-	r.deaf = w.Deaf
 	r.queue.Push(0, comes, 0, 0)
 	for {
 		e, ok := r.queue.Pop()

@@ -79,6 +79,19 @@ func TestCancelledRequestsFreeTheirServers(t *testing.T) {
 	assert.Less(t, meanOf(Hedge(w, rule())), 0.7*deaf)
 }
 
+// Where the loser is cancelled, and times are exponential, two requests on n servers take the sum over i from 2 to n of
+// 1/(n ((n-1)/(i-1) - x)), which is never more than one request takes.
+func TestCancelledRequestsTakeAsLongAsTheoryHasIt(t *testing.T) {
+	const servers, load = 10, 0.7
+	w := exponentialWorld(load)
+	w.Servers, w.Rate, w.Deaf = servers, servers*load, false
+	want := 0.0
+	for i := 2; i <= servers; i++ {
+		want += 1 / (servers * ((servers-1)/float64(i-1) - load))
+	}
+	assert.InEpsilon(t, want, meanOf(Hedge(w, must(hedgerules.New(hedgerules.Fixed(0))))[10_000:]), 0.03)
+}
+
 func TestOneSeedOneResult(t *testing.T) {
 	run := func(seed uint64) []Call {
 		h, err := hedge.New(hedge.Config{})
@@ -172,6 +185,27 @@ func TestGrace(t *testing.T) {
 			assert.Greater(t, c.LeftOutSick, 0.99)
 			assert.Greater(t, c.All, 5.0)
 		}
+	}
+}
+
+// The budget bounds the second requests at every load. Without one, servers that ignore cancelled requests are overloaded
+// where they are busy, and none is needed where cancelled requests end.
+func TestBudgetsBoundTheLoad(t *testing.T) {
+	p99 := func(load float64, deaf bool, rule hedge.Rule) (ms, share float64) {
+		w := Busy(load, 10, seed)
+		w.Deaf = deaf
+		calls := Hedge(w, rule)
+		return 1000 * Took(calls, 0.99), Share(calls, sent)
+	}
+	for _, load := range []float64{0.1, 0.5, 0.9} {
+		none, _ := p99(load, true, never(t))
+		learned, share := p99(load, true, must(hedge.New(hedge.Config{})))
+		atOnce, _ := p99(load, true, must(hedgerules.New(hedgerules.Fixed(0))))
+		cancelled, _ := p99(load, false, must(hedgerules.New(hedgerules.Fixed(0))))
+		assert.LessOrEqual(t, share, 0.055, "load %v", load)
+		assert.Less(t, learned, map[float64]float64{0.1: 0.7, 0.5: 0.9, 0.9: 1.3}[load]*none, "load %v", load)
+		assert.Equal(t, load < 0.5, atOnce < none, "load %v", load)
+		assert.Less(t, cancelled, none/4, "load %v", load)
 	}
 }
 
