@@ -49,6 +49,7 @@ func TestVolumeBoundsBeyondMostRacks(t *testing.T) {
 // grow without limit, and the bound is then a small difference of large numbers. The exact bound is computed with
 // 400 bits.
 func TestBoundIsBelowItsExactValue(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(13, 13))
 	large := 0
 	for i := range 1500 {

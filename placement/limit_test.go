@@ -9,6 +9,7 @@ import (
 
 // The default effort proves the answer of every problem with at most a million placements.
 func TestExactUpToAMillionPlacements(t *testing.T) {
+	t.Parallel()
 	for _, size := range [][2]int{{19, 2}, {12, 3}, {9, 4}, {8, 5}, {7, 7}, {6, 10}, {4, 30}, {3, 100}} {
 		for _, family := range families {
 			for seed := range uint64(4) {

@@ -100,6 +100,7 @@ func formatLP(to io.Writer, p Problem) error {
 
 // The solver's bounds are proven. So the ratio of an answer to its bound limits the distance to the best placement.
 func TestWithinOnePercentOfSolver(t *testing.T) {
+	t.Parallel()
 	rows := solverRows(t)
 	problems := milpProblems()
 	require.Len(t, rows, len(problems))

@@ -42,6 +42,7 @@ func checked(t *testing.T, p Problem, a Assignment) {
 func infinite(n int) []float64 { return slices.Repeat([]float64{math.Inf(1)}, n) }
 
 func TestEqualsBruteForceOnRandomProblems(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
 	infeasible := 0
 	for range 3000 {
@@ -99,6 +100,7 @@ func TestEqualsBruteForceOnAllTinyProblems(t *testing.T) {
 }
 
 func TestNeverWorseThanSimplePlacements(t *testing.T) {
+	t.Parallel()
 	for _, size := range [][2]int{{7, 5}, {20, 5}, {60, 10}} {
 		for _, family := range families {
 			for seed := range uint64(2) {

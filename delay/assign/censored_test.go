@@ -96,6 +96,7 @@ func drawLag(rng *rand.Rand) time.Duration { return time.Duration((.2 + rng.ExpF
 //     take 3.5 % longer.
 //   - Cut lags are passed to ObserveLag as endless lags. The window shrinks to 1.0 s, and tasks take 4.8 % longer.
 func TestTableLearnsWhileItActs(t *testing.T) {
+	t.Parallel()
 	m := Model{Size: 4, Bandwidth: 1, Contention: .5, Inputs: 10}
 	rng := rand.New(rand.NewPCG(9, 2))
 	for range 20000 {

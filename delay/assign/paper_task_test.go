@@ -74,6 +74,7 @@ func (s t7) model(alpha float64, inputs int) Model {
 // (§4.4). With the window that minimises the mean read time of the clones, the task takes 1.8 % longer. With the
 // window that minimises the read time of the clone that does not read the first output, it takes 4.8 % longer.
 func TestTaskDurationIsMinimised_Dolly44Step2(t *testing.T) {
+	t.Parallel()
 	for alpha, loss := range map[float64][2]float64{.5: {.018, .048}, .75: {.011, .031}} {
 		model := t7{rand.New(rand.NewPCG(7, 7))}.model(alpha, 1)
 		task := func(window float64) float64 { return t7{rand.New(rand.NewPCG(1, 1))}.mean(window, alpha, 1) } // the same draws for every window
@@ -108,6 +109,7 @@ func TestTaskDurationIsMinimised_Dolly44Step2(t *testing.T) {
 // The pattern determines the number of inputs that a clone reads (§4.4 step 2). With ten inputs, each clone reads
 // the first output of about five inputs. So the best window is not the best window for a single input.
 func TestPatternEntersTheWindow_Dolly44Step2(t *testing.T) {
+	t.Parallel()
 	for _, alpha := range []float64{.5, .75} {
 		s := t7{rand.New(rand.NewPCG(7, 8))}
 		task := func(window float64) float64 { return t7{rand.New(rand.NewPCG(1, 2))}.mean(window, alpha, 10) }

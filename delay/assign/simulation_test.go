@@ -172,6 +172,7 @@ func (j *twoPhases) model(rng *rand.Rand) Model {
 // earlier than with a window of 0 (CC) and with an endless window (CAC), in virtual time. No other window is better by more
 // than 1 %. If sharing costs little, as with α = 0.9, or for a single task, CC or CAC are about as good.
 func TestDelayAssignmentBeatsBoth_Dolly53(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		tasks, jobs       int
 		alone, contention float64

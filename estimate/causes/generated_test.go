@@ -38,6 +38,7 @@ func (s *score) recall(c causes.Cause) float64 {
 // Each world makes other assumptions. In the last worlds little can be known: machines with three tasks each, times
 // that scatter by more than the residual, one task in seven slow for an unknown reason.
 func TestCausesOfGeneratedPhasesAreFound(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name              string
 		change            func(w *world)

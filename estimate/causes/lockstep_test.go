@@ -19,6 +19,7 @@ import (
 // STRAGGLER_JOBS. In clear jobs at least 97 % of the reasons are right, and at most 3 % are open. In no kind more than
 // 1 % of the jobs have a machine or worker that is named wrongly.
 func TestLockstepFindsThePlantedReason(t *testing.T) {
+	t.Parallel()
 	jobs := 20
 	if n, err := strconv.Atoi(os.Getenv("STRAGGLER_JOBS")); err == nil {
 		jobs = n
@@ -52,6 +53,7 @@ func TestLockstepFindsThePlantedReason(t *testing.T) {
 // Two causes at once are both named: two workers, or a worker and a slow stage or uneven work. The rule was chosen on the
 // seeds 0 to 39.
 func TestLockstepFindsTwoReasons(t *testing.T) {
+	t.Parallel()
 	jobs := 20
 	if n, err := strconv.Atoi(os.Getenv("STRAGGLER_JOBS")); err == nil {
 		jobs = n

@@ -44,6 +44,7 @@ func judged(r *Record) string {
 }
 
 func TestLawsOfMerge(t *testing.T) {
+	t.Parallel()
 	mergetest.Laws(t, mergetest.Fleet[*Record]{
 		New: func(process int) *Record { return member(t, process, Config{HalfLife: time.Minute}) },
 		See: func(r *Record, process int, now time.Time, random *rand.Rand) {

@@ -91,6 +91,7 @@ func slowSurvivors(r *Record, own *machine, centre float64) func(bin int) float6
 
 // The median of the posterior equals its definition, on random records of two classes.
 func TestPosteriorAgreesWithItsDefinition(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(6, 6))
 	slow := 0
 	for range 200 {
@@ -319,6 +320,7 @@ func alarms(t *testing.T, clusters, attempts int, killed, slow, share float64) (
 // slow that is 2 or 8 times slower. The last two rows vary slowShare: these and the
 // third are made with STRAGGLER_LIVES.
 func TestAlarmsByKills(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		killed, share float64
 		alarms        int

@@ -207,6 +207,7 @@ func (w world) seeds(t *testing.T, rule killed, known bool) over {
 // attempts. Without a record of the machines, a bad machine makes all new attempts look slow, and gets task after
 // task.
 func TestKilledAttemptsCountWithTheirImpliedTime(t *testing.T) {
+	t.Parallel()
 	t.Logf("%-44s %6s  %s", "world", "truth", "E(t_new) and restarts: implied, by age, dropped; implied without a record")
 	for _, w := range []world{
 		{slow: 1}, {slow: 8}, {slow: 1, unlucky: .05}, {slow: 8, unlucky: .05}, {slow: 1, long: .1}, {slow: 8, long: .1},

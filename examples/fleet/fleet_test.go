@@ -19,11 +19,11 @@ func TestMain(m *testing.M) {
 }
 
 // Five processes find the bad machines sooner together than alone. A process that starts again without data soon
-// knows what the others know. The test has no stricter bound, because a delay on a busy machine counts forty times in
+// knows what the others know. The test has no stricter bound, because a delay on a busy machine counts sixty times in
 // simulated time.
 func TestFleet(t *testing.T) {
 	s := settings{
-		Processes: 5, Machines: 40, Bad: 4, Rate: .12, Ask: 2 * time.Second, Span: 3 * time.Minute, Speed: 40,
+		Processes: 5, Machines: 40, Bad: 4, Rate: .12, Ask: 2 * time.Second, Span: 3 * time.Minute, Speed: 60,
 		Seed: 1,
 	}
 	all, restarted, err := run(s)

@@ -110,6 +110,7 @@ func written(cause string, tasks []planted) string {
 // cause. If it names none, the cause is the first of those that it lists. The bar for a cause, half of the cost, was
 // chosen on the seeds 0 to 19. The test has 5 logs of each kind, or 20 with STRAGGLER_LIVES.
 func TestDiagnosisNamesThePlantedCause(t *testing.T) {
+	t.Parallel()
 	seeds := uint64(5)
 	if os.Getenv("STRAGGLER_LIVES") != "" {
 		seeds = 20

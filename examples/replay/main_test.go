@@ -47,6 +47,7 @@ func TestBuiltInWorkload(t *testing.T) {
 	if testing.Short() {
 		t.Skip("figures; TestSameSeedSameNumbers runs the same goroutines")
 	}
+	t.Parallel()
 	code, out, errors := call("-json", "-phases", phases("60", "200"))
 	require.Zero(t, code, errors)
 	var c report.Report
@@ -68,6 +69,7 @@ func TestBuiltInWorkload(t *testing.T) {
 }
 
 func TestSameSeedSameNumbers(t *testing.T) {
+	t.Parallel()
 	numbers := func(args ...string) []report.Policy {
 		code, out, errors := call(append([]string{"-json", "-phases", phases("6", "40")}, args...)...)
 		require.Zero(t, code, errors)
@@ -213,6 +215,7 @@ func TestPaperOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("figures; TestSameSeedSameNumbers runs the same goroutines")
 	}
+	t.Parallel()
 	code, out, errors := call("-json", "-progress", "linear", "-policy", "mantri,hadoop,late,late-early", "-phases", phases("130", "400"))
 	require.Zero(t, code, errors)
 	var c report.Report
@@ -321,6 +324,7 @@ func TestPictureOfTheREADME(t *testing.T) {
 
 // With several seeds, the report has the spread of each figure.
 func TestSeeds(t *testing.T) {
+	t.Parallel()
 	few := phases("20", "60")
 	code, out, errors := call("-json", "-seeds", "3", "-phases", few, "-policy", "mantri,late")
 	require.Zero(t, code, errors)
@@ -337,6 +341,7 @@ func TestSeeds(t *testing.T) {
 
 // The option -copies bounds the number of copies.
 func TestCopiesAreBounded(t *testing.T) {
+	t.Parallel()
 	spent := func(args ...string) report.Policy {
 		code, out, errors := call(append([]string{"-json", "-phases", "60", "-policy", "dryad"}, args...)...)
 		require.Zero(t, code, errors)

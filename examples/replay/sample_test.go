@@ -14,6 +14,7 @@ import (
 // The figures of a sample differ from the figures of all phases by at most three times the error that the report
 // prints.
 func TestSampleSaysItsError(t *testing.T) {
+	t.Parallel()
 	get := func(args ...string) (r report.Report) {
 		code, out, errors := call(append([]string{"-json", "-policy", "late", "-phases", "200"}, args...)...)
 		require.Zero(t, code, errors)

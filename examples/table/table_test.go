@@ -35,12 +35,12 @@ func TestTable(t *testing.T) {
 	defer cancel()
 	var machines []engine.Machine
 	var failed atomic.Bool
-	for name, takes := range map[string]time.Duration{"fast": 100 * time.Millisecond, "dies": 100 * time.Millisecond, "slow": time.Minute} {
+	for name, takes := range map[string]time.Duration{"fast": 50 * time.Millisecond, "dies": 50 * time.Millisecond, "slow": time.Minute} {
 		machines = append(machines, engine.Machine{Name: name, Slots: 4})
 		life := ctx
 		if name == "dies" {
 			var end context.CancelFunc
-			life, end = context.WithTimeout(ctx, 700*time.Millisecond)
+			life, end = context.WithTimeout(ctx, 350*time.Millisecond)
 			defer end()
 		}
 		w, err := table.Open(file) // as another process would
@@ -62,9 +62,9 @@ func TestTable(t *testing.T) {
 		})
 	}
 	begun := time.Now()
-	for life := 300 * time.Millisecond; ; life *= 2 {
+	for life := 150 * time.Millisecond; ; life *= 2 {
 		some, end := context.WithTimeout(ctx, life)
-		got, err := q.Run(some, "batch", engine.Config{Interval: 50 * time.Millisecond}, machines)
+		got, err := q.Run(some, "batch", engine.Config{Interval: 25 * time.Millisecond}, machines)
 		end()
 		if err == nil {
 			assert.Equal(t, want, got)

@@ -163,6 +163,7 @@ func (a *audit) usable(now time.Time) (names []string) {
 // On any cluster and under any policy, the phase's books agree with simple books that know only the lists and
 // the actions.
 func TestBooksAgreeWithAnAudit(t *testing.T) {
+	t.Parallel()
 	for seed := range cases(80, 200) {
 		c, config := randomCluster(t, seed)
 		a := &audit{

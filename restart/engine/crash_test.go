@@ -234,6 +234,7 @@ func (s *scheduler) crash(seed uint64) (crashes int) {
 // Every task ends, each result is published once, and no crash costs more than one needless attempt. The test
 // makes 200 runs, or STRAGGLER_LIVES.
 func TestCrashMatrix(t *testing.T) {
+	t.Parallel()
 	runs := 200
 	if n, err := strconv.Atoi(os.Getenv("STRAGGLER_LIVES")); err == nil {
 		runs = n

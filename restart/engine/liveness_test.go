@@ -159,6 +159,7 @@ func (o *ordeal) tolls(log []engine.Action) (all []toll, lost int) {
 // Where slots are free, the oldest attempt runs until it ends by itself, is restarted, fails or is lost. So the
 // time of a task is bounded by the same number of attempts.
 func TestEveryTaskEndsOrIsGivenUp(t *testing.T) {
+	t.Parallel()
 	policies := policytest.Policies()
 	policies["rash"] = nil // one for each seed
 	seeds, withdrawn, most := cases(40, 250), 0, 0

@@ -74,6 +74,7 @@ func (w *twins) restore() {
 
 // A phase that is restored between any two polls acts like a phase that never stopped.
 func TestRestoredPhaseActsLikeOneThatNeverStopped(t *testing.T) {
+	t.Parallel()
 	stops := 0
 	seeds := cases(60, 150)
 	for seed := range seeds {

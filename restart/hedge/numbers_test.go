@@ -42,6 +42,7 @@ func mixed(x float64) float64 { return 0.95*lognormal(x, 5, 2) + 0.05*lognormal(
 // On lognormal times of 5 +- 2 ms with 5 % ten times longer, a p99 of 17.0 ms needs 7.0 % of second requests, and a
 // p99.9 of 59.4 ms needs 2.15 %. The best plans with these budgets are the same.
 func TestLoadOfATarget(t *testing.T) {
+	t.Parallel()
 	c := quantiles(40_000, mixed)
 	for _, of := range []struct{ k, time, load float64 }{{0.99, 17.0, 0.070}, {0.999, 59.4, 0.0215}} {
 		least, err := hedge.Problem{First: c, Percentile: of.k, Budget: 1}.Least(of.time)

@@ -150,6 +150,7 @@ func (w world) least(t int) float64 {
 // Best and Least agree with every delay and every probability, in whole numbers, on 20,000 random problems, or on
 // 100,000 with STRAGGLER_LIVES.
 func TestPlansAgainstEveryDelay(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	helped, reached := 0, 0
 	problems := 20_000
@@ -238,6 +239,7 @@ func fewer(need int, late []*big.Rat) *big.Rat {
 // Plans for any m of n, for fan-outs and for cancelled requests agree with sums over all outcomes, in rationals. The
 // test has 15 random problems, or 100 with STRAGGLER_LIVES.
 func TestPlansOfManyRequestsInRationals(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	one, helped := big.NewRat(1, 1), 0
 	problems := 15

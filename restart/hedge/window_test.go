@@ -203,6 +203,7 @@ func TestBucketsFollowTheOverhead(t *testing.T) {
 
 // If second requests would win too seldom, the printed probability is the one that was compared: less than Config.Wins.
 func TestWinsSeldomPrintsWhatRefused(t *testing.T) {
+	t.Parallel()
 	seldom := 0
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))

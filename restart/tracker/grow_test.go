@@ -264,6 +264,7 @@ func (s *stream) check(recent time.Duration) {
 // waiting tasks have the same order as in a phase of a fixed number of tasks: of equal tasks, the older comes first. Its
 // journal replays to the same answers, and it gives the same answers when it is restored.
 func TestAGrowingPhaseAddsAndForgetsTasks(t *testing.T) {
+	t.Parallel()
 	for seed := range cases(8, 200) {
 		names := []string{"", "mantri", "late", "hadoop", "dryad", "spark", "flink", "mapreduce"}
 		config := tracker.Config{

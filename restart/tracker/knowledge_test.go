@@ -241,6 +241,7 @@ func TestOpenTrialsCountOnlyInRestoredPhases(t *testing.T) {
 // Phases share a Knowledge, and get the same events in the same order. They give the same answers, even if the
 // phases and the Knowledge were restored from snapshots in between. The Knowledge can be restored in every state.
 func TestPhasesOfASharedKnowledgeAreReplayed(t *testing.T) {
+	t.Parallel()
 	actions := map[restart.Action]int{}
 	seeds := uint64(15)
 	if os.Getenv("STRAGGLER_LIVES") != "" {

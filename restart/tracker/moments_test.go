@@ -23,6 +23,7 @@ func cases(few, all uint64) uint64 {
 // at 50 moments. The restored tracker writes the same snapshot, and gives the same answers, as the tracker that never
 // stopped.
 func TestAPhaseIsRestoredAtAnyMoment(t *testing.T) {
+	t.Parallel()
 	sizes, moments := []int{0, 1, 40, 400, 8000}, 4
 	if os.Getenv("STRAGGLER_LIVES") != "" {
 		sizes, moments = []int{0, 1, 3, 40, 399, 400, 1000, 5000, 20000}, 50

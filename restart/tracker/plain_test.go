@@ -18,6 +18,7 @@ import (
 // cheap bounds. Both give the same actions for the same reasons, and end in the same state. If the second decides by
 // bounds, its numbers enclose the numbers of the full decision. The test has 15 seeds, or 40 with STRAGGLER_LIVES.
 func TestDecisionsByBoundsAreThoseInFull(t *testing.T) {
+	t.Parallel()
 	seeds := 15
 	if os.Getenv("STRAGGLER_LIVES") != "" {
 		seeds = 40 // 700 seeds, in two minutes, hold as well

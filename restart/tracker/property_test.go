@@ -14,6 +14,7 @@ import (
 
 // The Tracker gives the same facts and answers as the oracle under random events, some of which make no sense.
 func TestTheTrackerAgreesWithTheOracle(t *testing.T) {
+	t.Parallel()
 	for name, policy := range policytest.Policies() {
 		t.Run(name, func(t *testing.T) {
 			acted, tiny := 0, 0

@@ -300,6 +300,7 @@ func TestOneSlowMachineIsKnown(t *testing.T) {
 // One of ten machines is eight times slower, and every twentieth attempt takes four times as long. The ten machines
 // together are no slower than the nine good machines. The remaining difference is the choice of the last task.
 func TestTenMachinesAreNeverSlowerThanNine(t *testing.T) {
+	t.Parallel()
 	var ten, nine time.Duration
 	for seed := range uint64(6) {
 		with, _, _ := cluster{bad: true, record: true, tasks: 800, seed: seed, odd: 0.05}.run(t)

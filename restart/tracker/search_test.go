@@ -40,6 +40,7 @@ func harmOf(t *testing.T, name string, policy restart.Policy, plan []byte, slots
 // A search looks for reports that launch a task most often, or delay it most. It starts from a few random plans, and
 // changes some reports at a time. Even the worst plan stays within the bounds.
 func TestWorstReportsKeepToTheLimits(t *testing.T) {
+	t.Parallel()
 	policies := policytest.Policies()
 	policies["rash"] = nil // the same answers for each plan
 	climbed, steps := 0, 60

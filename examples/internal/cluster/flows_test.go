@@ -124,6 +124,7 @@ func onPhysical(c *Config, rng *rand.Rand) {
 
 // A killed attempt stops reading. The attempt that starts in its place reads everything itself.
 func TestFlowsBelongToCopiesThatRead(t *testing.T) {
+	t.Parallel()
 	seeds := uint64(150) // or 4,000 with STRAGGLER_LIVES
 	if os.Getenv("STRAGGLER_LIVES") != "" {
 		seeds = 4000

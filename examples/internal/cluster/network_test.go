@@ -101,6 +101,7 @@ func anyLinks(rng *rand.Rand, n, most int) []int32 {
 }
 
 func TestFlowsShareAsAnExactSolverSays(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		capacities := make([]float64, 2+rng.IntN(12))
@@ -140,6 +141,7 @@ func TestFlowsShareAsAnExactSolverSays(t *testing.T) {
 }
 
 func TestNoFlowIsHeldBackWithoutCause(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 7))
 	capacities := make([]float64, 60)
 	for i := range capacities {

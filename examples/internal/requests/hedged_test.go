@@ -54,6 +54,7 @@ func meanOf(calls []Call) (mean float64) {
 // Servers that are asked at random at a load of x answer in 1/(1-x) [M/M/1]. With two requests for each at once, and
 // none cancelled, the first answer comes in 1/(2(1-2x)): sooner below a load of 1/3, and later above.
 func TestQueuesFollowTheory(t *testing.T) {
+	t.Parallel()
 	loads := []float64{0.2, 0.4}
 	if whole {
 		loads = append(loads, 0.3)
@@ -104,6 +105,7 @@ func TestOneSeedOneResult(t *testing.T) {
 
 // Within a budget of 7.1 %, a p99 of at most 17.2 ms is learned. The best plan for known times needs 7.0 % for 17.0 ms.
 func TestLearnsThePercentile(t *testing.T) {
+	t.Parallel()
 	for _, of := range []struct{ k, budget, ms, copies float64 }{{0.99, 0.071, 17.2, 7.2}, {0.999, 0.0235, 61, 2.5}} {
 		var list spread
 		for s := range uint64(3) {
@@ -118,6 +120,7 @@ func TestLearnsThePercentile(t *testing.T) {
 // A learned quantile stays within 5 % of the true one, although the slowest requests are cancelled. The window has
 // 10,000 of 100,000 requests; with STRAGGLER_LIVES 300,000 requests are played, with a window of 50,000 as well.
 func TestLearnsQuantilesWhileHedging(t *testing.T) {
+	t.Parallel()
 	windows, requests := []int{10_000}, 100_000
 	if whole {
 		windows, requests = append(windows, 50_000), 300_000
@@ -134,6 +137,7 @@ func TestLearnsQuantilesWhileHedging(t *testing.T) {
 
 // A rule that forgets the losers sends more second requests than it means to.
 func TestWinnersAloneMislead(t *testing.T) {
+	t.Parallel()
 	for i, least := range []float64{10.5, 13, 20, 13, 10.5} {
 		l := Laws()[i]
 		assert.Greater(t, Winners(l, 0.9, 100_000, seed), least, l.Name)
@@ -173,6 +177,7 @@ func TestMimirsCase(t *testing.T) {
 
 // A learned grace leaves out few answers of healthy servers, and costs little time.
 func TestGrace(t *testing.T) {
+	t.Parallel()
 	for name, f := range Fans(10_000, seed) {
 		c := f.Run()
 		most := 0.001
@@ -211,6 +216,7 @@ func TestBudgetsBoundTheLoad(t *testing.T) {
 
 // In a storm the Hedger stays within its budget, and the p99 is back as soon as without second requests.
 func TestStorm(t *testing.T) {
+	t.Parallel()
 	none := Weathered(Hedge(Storm(seed), never(t)), 0)
 	h, err := hedge.New(hedge.Config{})
 	require.NoError(t, err)

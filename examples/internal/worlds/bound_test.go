@@ -149,6 +149,7 @@ func (h *held) Report(now time.Time, task, attempt int, r tracker.Report) tracke
 
 // Whatever a policy wants, the theorem on restart.Trials holds at every moment of a world.
 func TestTheBoundInWorlds(t *testing.T) {
+	t.Parallel()
 	played, trials, seen := 0, 0, 0
 	for _, w := range worldsIn("first") {
 		if w.Phases > 1 || w.Load > 0 || w.Tasks > 400 {

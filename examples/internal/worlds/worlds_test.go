@@ -116,6 +116,7 @@ func (doubles) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 // The same game ends the same, other seeds and sets have other luck, and no world lets a policy hang. Each world is
 // played with two pairs of a model and a policy, or with all four with STRAGGLER_LIVES.
 func TestGames(t *testing.T) {
+	t.Parallel()
 	seen := map[float64]bool{}
 	for i, w := range worldsIn("first") {
 		if w.Tasks > 60 {
@@ -227,6 +228,7 @@ func TestCells(t *testing.T) {
 // In a stream that is next to idle each phase takes what its longest task does, and in one that is overloaded it
 // waits.
 func TestStreams(t *testing.T) {
+	t.Parallel()
 	w := World{Tasks: 3, Phases: 20, Load: 1e-4, Slow: .1}
 	l := newLuck(Work, 1)
 	want := 0.
@@ -297,6 +299,7 @@ func TestJudge(t *testing.T) {
 // the cells, in time and in slots. The test plays the reference cells, and with STRAGGLER_LIVES the own cells as
 // well, and more games of each, but not the largest: survey -worlds -list own -policies default,by-hand plays all.
 func TestByHand(t *testing.T) {
+	t.Parallel()
 	players := []Player{{Name: "default"}, {Name: "by-hand", ByHand: true}}
 	lists, games := map[string][]Cell{"reference": List("reference")}, 2
 	if long {
@@ -321,6 +324,7 @@ func TestByHand(t *testing.T) {
 // No world makes the host hang, and it plays a game again as it did. The reports of every second world stall, and
 // with STRAGGLER_LIVES each world is played with both.
 func TestByHandGames(t *testing.T) {
+	t.Parallel()
 	for i, w := range worldsIn("first") {
 		if w.Tasks > 20 || w.Phases > 0 {
 			continue

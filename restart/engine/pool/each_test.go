@@ -437,27 +437,30 @@ func TestCopyWinsAfterTheTimeoutOfTheFirstAttempt(t *testing.T) {
 
 // The context of each attempt has the index of the item, and the number of the attempt.
 func TestContextHasItemAndAttempt(t *testing.T) {
-	_, ok := pool.AttemptOf(t.Context())
-	assert.False(t, ok)
-	for _, each := range ways {
-		for _, o := range []pool.Option{pool.Copies(), pool.Restarts()} {
-			var next [100]atomic.Int64
-			got := eachOnce(t, each(t.Context(), 100, func(ctx context.Context, i int) (int, error) {
-				inner, cancel := context.WithTimeout(ctx, time.Hour)
-				defer cancel()
-				a, ok := pool.AttemptOf(inner)
-				assert.True(t, ok)
-				assert.Equal(t, i, a.Item)
-				assert.EqualValues(t, next[i].Add(1)-1, a.Number)
-				if tenth(i) && a.Number == 0 {
-					return i, sleep(ctx, time.Minute)
-				}
-				return i, sleep(ctx, 10*time.Millisecond)
-			}, pool.Goroutines(20), o))
-			require.Len(t, got, 100)
-			assert.Greater(t, next[7].Load(), int64(1))
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, ok := pool.AttemptOf(t.Context())
+		assert.False(t, ok)
+		for _, each := range ways {
+			for _, o := range []pool.Option{pool.Copies(), pool.Restarts()} {
+				var next [100]atomic.Int64
+				got := eachOnce(t, each(t.Context(), 100, func(ctx context.Context, i int) (int, error) {
+					inner, cancel := context.WithTimeout(ctx, time.Hour)
+					defer cancel()
+					a, ok := pool.AttemptOf(inner)
+					assert.True(t, ok)
+					assert.Equal(t, i, a.Item)
+					assert.EqualValues(t, next[i].Add(1)-1, a.Number)
+					if tenth(i) && a.Number == 0 {
+						return i, sleep(ctx, time.Minute)
+					}
+					return i, sleep(ctx, 10*time.Millisecond)
+				}, pool.Goroutines(20), o))
+				require.Len(t, got, 100)
+				assert.Greater(t, next[7].Load(), int64(1))
+			}
 		}
-	}
+	})
 }
 
 // An item fails with the error of its first attempt, also while a copy runs. Otherwise Map would wait for the copy.
@@ -583,6 +586,7 @@ func TestPolicyIsToldTheFacts(t *testing.T) {
 
 // Each item is yielded once, with its own result or error, whatever the policy decides and however the calls end.
 func TestAThousandRandomRounds(t *testing.T) {
+	t.Parallel()
 	for name, each := range ways {
 		for seed := range uint64(500) {
 			synctest.Test(t, func(t *testing.T) {

@@ -89,18 +89,20 @@ func TestNoRestartsAfterAnAttemptIgnoresItsContext(t *testing.T) {
 // An attempt whose context was ended for a restart may still return a result without an error. Then this result
 // becomes the item's result.
 func TestResultAfterTheEndOfItsContextCounts(t *testing.T) {
-	for _, o := range []pool.Option{pool.Restarts(), pool.Copies()} {
-		var tries [100]atomic.Int64
-		got, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
-			if tries[i].Add(1) == 1 && tenth(i) {
-				<-ctx.Done()
-				return i, nil
-			}
-			return i, sleep(ctx, 10*time.Millisecond)
-		}, pool.Goroutines(20), o)
-		require.NoError(t, err)
-		assert.Equal(t, upTo(100), got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		for _, o := range []pool.Option{pool.Restarts(), pool.Copies()} {
+			var tries [100]atomic.Int64
+			got, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
+				if tries[i].Add(1) == 1 && tenth(i) {
+					<-ctx.Done()
+					return i, nil
+				}
+				return i, sleep(ctx, 10*time.Millisecond)
+			}, pool.Goroutines(20), o)
+			require.NoError(t, err)
+			assert.Equal(t, upTo(100), got)
+		}
+	})
 }
 
 // wild is a policy that decides at random. Some of its decisions have the index of an attempt that does not exist.

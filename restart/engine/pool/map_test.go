@@ -200,47 +200,53 @@ func slowly(slow func(i int) bool, takes time.Duration, tries *[100]atomic.Int64
 func tenth(i int) bool { return i%10 == 7 }
 
 func TestSlowAttemptsGetCopies(t *testing.T) {
-	quiet(t)
-	var tries [100]atomic.Int64
-	var l pool.Ledger
-	told := map[restart.Action]int{}
-	got, err := pool.Map(t.Context(), upTo(100), slowly(tenth, time.Minute, &tries), pool.Goroutines(20), pool.Copies(),
-		pool.Account(&l), pool.OnAction(func(_ int, d restart.Decision) { told[d.Action]++ }))
-	require.NoError(t, err)
-	assert.Equal(t, upTo(100), got)
-	assert.GreaterOrEqual(t, l.Won, 10, l)
-	assert.Positive(t, l.Wasted)
-	assert.Equal(t, told[restart.Restart], l.Restarts)
-	assert.GreaterOrEqual(t, told[restart.Copy], l.Copies)
+	synctest.Test(t, func(t *testing.T) {
+		quiet(t)
+		var tries [100]atomic.Int64
+		var l pool.Ledger
+		told := map[restart.Action]int{}
+		got, err := pool.Map(t.Context(), upTo(100), slowly(tenth, time.Minute, &tries), pool.Goroutines(20), pool.Copies(),
+			pool.Account(&l), pool.OnAction(func(_ int, d restart.Decision) { told[d.Action]++ }))
+		require.NoError(t, err)
+		assert.Equal(t, upTo(100), got)
+		assert.GreaterOrEqual(t, l.Won, 10, l)
+		assert.Positive(t, l.Wasted)
+		assert.Equal(t, told[restart.Restart], l.Restarts)
+		assert.GreaterOrEqual(t, told[restart.Copy], l.Copies)
+	})
 }
 
 // Without Copies and Restarts each item is run once, and Map waits for a slow attempt.
 func TestNothingRunsTwiceUnasked(t *testing.T) {
-	var tries [100]atomic.Int64
-	_, err := pool.Map(t.Context(), upTo(100), slowly(tenth, 300*time.Millisecond, &tries), pool.Goroutines(20))
-	require.NoError(t, err)
-	for i := range tries {
-		assert.EqualValues(t, 1, tries[i].Load())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var tries [100]atomic.Int64
+		_, err := pool.Map(t.Context(), upTo(100), slowly(tenth, 300*time.Millisecond, &tries), pool.Goroutines(20))
+		require.NoError(t, err)
+		for i := range tries {
+			assert.EqualValues(t, 1, tries[i].Load())
+		}
+	})
 }
 
 // With Restarts, the next attempt of an item begins only after the last attempt of the item has returned.
 func TestRestartsDoNotOverlap(t *testing.T) {
-	quiet(t)
-	var running [100]atomic.Int64
-	var tries [100]atomic.Int64
-	var l pool.Ledger
-	f := slowly(tenth, time.Minute, &tries)
-	got, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
-		assert.EqualValues(t, 1, running[i].Add(1))
-		defer running[i].Add(-1)
-		defer time.Sleep(3 * time.Millisecond) // the attempt takes some time to stop
-		return f(ctx, i)
-	}, pool.Goroutines(20), pool.Restarts(), pool.Account(&l))
-	require.NoError(t, err)
-	assert.Equal(t, upTo(100), got)
-	assert.GreaterOrEqual(t, l.Restarts, 10)
-	assert.Zero(t, l.Copies)
+	synctest.Test(t, func(t *testing.T) {
+		quiet(t)
+		var running [100]atomic.Int64
+		var tries [100]atomic.Int64
+		var l pool.Ledger
+		f := slowly(tenth, time.Minute, &tries)
+		got, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
+			assert.EqualValues(t, 1, running[i].Add(1))
+			defer running[i].Add(-1)
+			defer time.Sleep(3 * time.Millisecond) // the attempt takes some time to stop
+			return f(ctx, i)
+		}, pool.Goroutines(20), pool.Restarts(), pool.Account(&l))
+		require.NoError(t, err)
+		assert.Equal(t, upTo(100), got)
+		assert.GreaterOrEqual(t, l.Restarts, 10)
+		assert.Zero(t, l.Copies)
+	})
 }
 
 // Hung attempts are found and run again, even if they occupy all goroutines.
@@ -262,73 +268,81 @@ func TestHungAttemptsAreRunAgain(t *testing.T) {
 
 // Map ignores the error of a copy while the first attempt runs.
 func TestErrorOfACopyDoesNotCount(t *testing.T) {
-	var tries [100]atomic.Int64
-	var l pool.Ledger
-	got, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
-		if tries[i].Add(1) > 1 {
-			return -1, errLuck
-		}
-		if i == 99 {
-			return i, sleep(ctx, 400*time.Millisecond)
-		}
-		return i, sleep(ctx, 10*time.Millisecond)
-	}, pool.Goroutines(20), pool.Copies(), pool.Policy(restart.Mantri{MaxRestarts: restart.Off}), pool.Account(&l))
-	require.NoError(t, err)
-	assert.Equal(t, upTo(100), got)
-	assert.Positive(t, l.Failed, l)
+	synctest.Test(t, func(t *testing.T) {
+		var tries [100]atomic.Int64
+		var l pool.Ledger
+		got, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
+			if tries[i].Add(1) > 1 {
+				return -1, errLuck
+			}
+			if i == 99 {
+				return i, sleep(ctx, 400*time.Millisecond)
+			}
+			return i, sleep(ctx, 10*time.Millisecond)
+		}, pool.Goroutines(20), pool.Copies(), pool.Policy(restart.Mantri{MaxRestarts: restart.Off}), pool.Account(&l))
+		require.NoError(t, err)
+		assert.Equal(t, upTo(100), got)
+		assert.Positive(t, l.Failed, l)
+	})
 }
 
 // Limits hold whatever the policy decides.
 func TestLimitsBoundEveryPolicy(t *testing.T) {
-	slow := func(ctx context.Context, i int) (int, error) {
-		return i, sleep(ctx, time.Duration(10+290*(i/99))*time.Millisecond)
-	}
-	var l pool.Ledger
-	options := []pool.Option{pool.Goroutines(20), pool.Copies(), pool.Account(&l)}
-	_, err := pool.Map(t.Context(), upTo(100), slow, append(options, pool.Policy(restart.Mantri{MaxRestarts: restart.Off}),
-		pool.Limits(restart.Limits{Copies: restart.Off}))...)
-	require.NoError(t, err)
-	assert.Zero(t, l.Copies)
-	_, err = pool.Map(t.Context(), upTo(1), slow, pool.Limits(restart.Limits{LossShare: 2}))
-	assert.ErrorContains(t, err, "pool: Limits: restart: Limits.LossShare is 2")
+	synctest.Test(t, func(t *testing.T) {
+		slow := func(ctx context.Context, i int) (int, error) {
+			return i, sleep(ctx, time.Duration(10+290*(i/99))*time.Millisecond)
+		}
+		var l pool.Ledger
+		options := []pool.Option{pool.Goroutines(20), pool.Copies(), pool.Account(&l)}
+		_, err := pool.Map(t.Context(), upTo(100), slow, append(options, pool.Policy(restart.Mantri{MaxRestarts: restart.Off}),
+			pool.Limits(restart.Limits{Copies: restart.Off}))...)
+		require.NoError(t, err)
+		assert.Zero(t, l.Copies)
+		_, err = pool.Map(t.Context(), upTo(1), slow, pool.Limits(restart.Limits{LossShare: 2}))
+		assert.ErrorContains(t, err, "pool: Limits: restart: Limits.LossShare is 2")
+	})
 }
 
 // If a copy ends later than the first attempt, the result of the copy is not used.
 func TestLateCopyWinsNothing(t *testing.T) {
-	var tries [100]atomic.Int64
-	var l pool.Ledger
-	got, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
-		switch {
-		case tries[i].Add(1) > 1:
-			return -1, sleep(ctx, time.Minute)
-		case i == 99:
-			return i, sleep(ctx, 300*time.Millisecond)
-		}
-		return i, sleep(ctx, 10*time.Millisecond)
-	}, pool.Goroutines(20), pool.Copies(), pool.Policy(restart.Mantri{MaxRestarts: restart.Off}), pool.Account(&l))
-	require.NoError(t, err)
-	assert.Equal(t, upTo(100), got)
-	assert.Positive(t, l.Copies)
-	assert.Zero(t, l.Won, l)
+	synctest.Test(t, func(t *testing.T) {
+		var tries [100]atomic.Int64
+		var l pool.Ledger
+		got, err := pool.Map(t.Context(), upTo(100), func(ctx context.Context, i int) (int, error) {
+			switch {
+			case tries[i].Add(1) > 1:
+				return -1, sleep(ctx, time.Minute)
+			case i == 99:
+				return i, sleep(ctx, 300*time.Millisecond)
+			}
+			return i, sleep(ctx, 10*time.Millisecond)
+		}, pool.Goroutines(20), pool.Copies(), pool.Policy(restart.Mantri{MaxRestarts: restart.Off}), pool.Account(&l))
+		require.NoError(t, err)
+		assert.Equal(t, upTo(100), got)
+		assert.Positive(t, l.Copies)
+		assert.Zero(t, l.Won, l)
+	})
 }
 
 // After only two attempts have ended, Map does nothing about slow attempts.
 func TestNothingIsDoneBeforeThreeAttemptsHaveEnded(t *testing.T) {
-	var ended, early atomic.Int64
-	tell := func(int, restart.Decision) {
-		if ended.Load() < 3 {
-			early.Add(1)
+	synctest.Test(t, func(t *testing.T) {
+		var ended, early atomic.Int64
+		tell := func(int, restart.Decision) {
+			if ended.Load() < 3 {
+				early.Add(1)
+			}
 		}
-	}
-	_, err := pool.Map(t.Context(), upTo(4), func(ctx context.Context, i int) (int, error) {
-		defer ended.Add(1)
-		if i < 2 {
-			return i, sleep(ctx, time.Millisecond)
-		}
-		return i, sleep(ctx, 150*time.Millisecond)
-	}, pool.Goroutines(8), pool.Copies(), pool.OnAction(tell))
-	require.NoError(t, err)
-	assert.Zero(t, early.Load())
+		_, err := pool.Map(t.Context(), upTo(4), func(ctx context.Context, i int) (int, error) {
+			defer ended.Add(1)
+			if i < 2 {
+				return i, sleep(ctx, time.Millisecond)
+			}
+			return i, sleep(ctx, 150*time.Millisecond)
+		}, pool.Goroutines(8), pool.Copies(), pool.OnAction(tell))
+		require.NoError(t, err)
+		assert.Zero(t, early.Load())
+	})
 }
 
 func TestGoexitIsAnError(t *testing.T) {
@@ -364,18 +378,20 @@ func (older) Decide(t restart.Task, _ restart.Phase) restart.Decision {
 
 // The decision that OnAction gets names the attempt by its number, as AttemptOf does.
 func TestOnActionNumbersAttempts(t *testing.T) {
-	var killed []int
-	got, err := pool.Map(t.Context(), upTo(40), func(ctx context.Context, i int) (int, error) {
-		if a, _ := pool.AttemptOf(ctx); i == 10 && a.Number < 3 {
-			return 0, sleep(ctx, time.Minute)
-		}
-		return i, sleep(ctx, time.Millisecond)
-	}, pool.Goroutines(4), pool.Restarts(), pool.Policy(older{}), pool.OnAction(func(item int, d restart.Decision) {
-		if item == 10 {
-			killed = append(killed, d.Attempt)
-		}
-	}))
-	require.NoError(t, err)
-	assert.Equal(t, upTo(40), got)
-	assert.Equal(t, []int{0, 1, 2}, killed)
+	synctest.Test(t, func(t *testing.T) {
+		var killed []int
+		got, err := pool.Map(t.Context(), upTo(40), func(ctx context.Context, i int) (int, error) {
+			if a, _ := pool.AttemptOf(ctx); i == 10 && a.Number < 3 {
+				return 0, sleep(ctx, time.Minute)
+			}
+			return i, sleep(ctx, time.Millisecond)
+		}, pool.Goroutines(4), pool.Restarts(), pool.Policy(older{}), pool.OnAction(func(item int, d restart.Decision) {
+			if item == 10 {
+				killed = append(killed, d.Attempt)
+			}
+		}))
+		require.NoError(t, err)
+		assert.Equal(t, upTo(40), got)
+		assert.Equal(t, []int{0, 1, 2}, killed)
+	})
 }

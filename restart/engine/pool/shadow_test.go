@@ -27,6 +27,7 @@ func TestTheBillIsTheSavingOfCopies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulations in one goroutine; TestABillWithWorkAndErrors runs the same goroutines")
 	}
+	t.Parallel()
 	for _, c := range []struct {
 		name              string
 		world             world
@@ -97,6 +98,7 @@ func TestABillWithAHungItem(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a simulation in one goroutine; TestABillWithWorkAndErrors runs the same goroutines")
 	}
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var bill shadow.Bill
 		_, err := pool.Map(t.Context(), upTo(200), func(ctx context.Context, i int) (int, error) {

@@ -114,6 +114,7 @@ func TestLastAttemptsOfAWaveGetNoCopies(t *testing.T) {
 // If some items take long in every attempt, copies and restarts do not help. A few lost copies and restarts show
 // this, and then Map makes no more.
 func TestLongItemsGetFewTrials(t *testing.T) {
+	t.Parallel()
 	without := world(longItems).run(t, 500, 25)
 	for _, how := range []pool.Option{pool.Copies(), pool.Restarts()} {
 		with := world(longItems).run(t, 500, 25, how)

@@ -277,6 +277,7 @@ func TestRubbish(t *testing.T) {
 
 // A simulation that would take for ever, or whose batch never ends, is an error, not a bill of the part that has ended.
 func TestASimulationThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
 	fine := record(func(int, *engine.Attempt) []engine.Attempt { return nil })
 	fine.Interval = time.Microsecond
 	_, err := Replay(fine, restart.Never{}, restart.Limits{})
