@@ -19,8 +19,8 @@ func TestPrintsATable(t *testing.T) {
 func TestRefusesOptions(t *testing.T) {
 	for want, args := range map[string][]string{
 		`-table is "x", want budget, grace, load, mimir, percentile, storm, or all`: {"-table", "x"},
-		"-seeds is 0, want 1 to 1000":                                         {"-seeds", "0"},
-		"flag provided but not defined":                                       {"-x"},
+		"-seeds is 0, want 1 to 1000":   {"-seeds", "0"},
+		"flag provided but not defined": {"-x"},
 	} {
 		assert.ErrorContains(t, run(args, io.Discard, io.Discard), want)
 	}
