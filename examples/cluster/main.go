@@ -29,12 +29,11 @@ func main() {
 // options are the values of the command line.
 type options struct {
 	workload
-	with     string
-	explain  int
-	json     bool
-	timeline bool
-	compare  bool
-	seeds    int
+	with    string
+	explain int
+	json    bool
+	compare bool
+	seeds   int
 }
 
 func run(args []string, out, usage io.Writer) error {
@@ -50,7 +49,6 @@ func run(args []string, out, usage io.Writer) error {
 	flags.StringVar(&o.with, "with", "all", "mechanisms to use, separated by commas: "+strings.Join(names(), ", ")+"; all; none")
 	flags.IntVar(&o.explain, "explain", 0, "print every decision about the job with this number, counted from 1")
 	flags.BoolVar(&o.json, "json", false, "print the result as JSON")
-	flags.BoolVar(&o.timeline, "timeline", false, "print the share of busy map slots, minute by minute")
 	flags.BoolVar(&o.compare, "compare", false, "compare none, each mechanism alone, all but one, and all")
 	flags.IntVar(&o.seeds, "seeds", 10, "number of seeds of -compare, from -seed on")
 	if err := flags.Parse(args); err != nil {
@@ -67,9 +65,6 @@ func run(args []string, out, usage io.Writer) error {
 		return err
 	}
 	c.Explain = o.explain
-	if o.timeline {
-		c.Sample = time.Minute
-	}
 	r, err := cluster.Run(c)
 	if err != nil {
 		return err
@@ -100,7 +95,7 @@ func (o *options) check() error {
 	return nil
 }
 
-// show prints the summary, and with -timeline and -explain the timeline and the decisions.
+// show prints the summary, and with -explain the decisions.
 func show(out io.Writer, c cluster.Config, r cluster.Result, o options) error {
 	s := summarise(c, r)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -122,12 +117,6 @@ func show(out io.Writer, c cluster.Config, r cluster.Result, o options) error {
 		s.Used, 100*s.Wasted, r.Preempted)
 	if err := t.Flush(); err != nil {
 		return err
-	}
-	for _, row := range r.Samples {
-		all := float64(4 * o.machines)
-		busy := float64(row.Busy[cluster.Map]) / all
-		fmt.Fprintf(out, "%8v  %-40s %3.0f %%  %d jobs run, %d tasks wait\n",
-			row.At, strings.Repeat("#", int(40*busy)), 100*busy, row.Jobs, row.Waiting)
 	}
 	for _, line := range r.Story {
 		fmt.Fprintf(out, "%12.3fs  %s\n", line.At.Seconds(), line.Text)

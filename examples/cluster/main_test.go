@@ -20,12 +20,12 @@ func output(t *testing.T, args ...string) string {
 }
 
 func TestShowsWhatCameOut(t *testing.T) {
-	text := output(t, "-timeline")
-	for _, want := range []string{"40 in ", "deadlines", "copies", "clones", "outputs", "slots", "0s  "} {
+	text := output(t)
+	for _, want := range []string{"40 in ", "deadlines", "copies", "clones", "outputs", "slots"} {
 		assert.Contains(t, text, want)
 	}
-	assert.Equal(t, text, output(t, "-timeline"), "the same seed gives the same result")
-	assert.NotEqual(t, text, output(t, "-timeline", "-seed", "2"))
+	assert.Equal(t, text, output(t), "the same seed gives the same result")
+	assert.NotEqual(t, text, output(t, "-seed", "2"))
 }
 
 func TestEveryMechanismRunsAlone(t *testing.T) {

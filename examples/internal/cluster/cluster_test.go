@@ -25,7 +25,6 @@ import (
 	"github.com/straggler-go/straggler/fairshare/preempt"
 	"github.com/straggler-go/straggler/laxity"
 	"github.com/straggler-go/straggler/laxity/outlier"
-	"github.com/straggler-go/straggler/placement"
 	"github.com/straggler-go/straggler/replicate"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
@@ -125,14 +124,6 @@ func TestEvenLoadSpreadsFewTasks(t *testing.T) {
 	}
 }
 
-func TestContentionSlowsAllOnTheMachine(t *testing.T) {
-	r := run(t, Config{
-		Machines: []Machine{{Slots: [kinds]int{2}, Contention: []float64{1, 0.5}}},
-		Jobs:     []Job{{Phases: []Phase{{Tasks: sleep(4, 10)}}}},
-	})
-	assert.Equal(t, seconds(14), r.End, "two share until 8 s; the longer has 6 s left, alone")
-}
-
 func TestPhasesAreBarriersUnlessTheyBeginEarly(t *testing.T) {
 	job := func(begin float64) Config {
 		return Config{
@@ -211,7 +202,7 @@ func policies(t testing.TB) map[string]func(*Config) {
 		"none":   func(*Config) {},
 		"mantri": func(c *Config) { c.Restart, c.LargestFirst, c.LearnMachines = restart.Mantri{}, true, true },
 		"late": func(c *Config) {
-			c.Restart, c.ReportLoss, c.ReportLate = rules.LATE{MinAge: 10 * time.Second}, 0.2, time.Second
+			c.Restart = rules.LATE{MinAge: 10 * time.Second}
 		},
 		"hadoop": func(c *Config) { c.Restart = rules.Hadoop{MinAge: 10 * time.Second} },
 		"fifo, delayed": func(c *Config) {
@@ -259,7 +250,6 @@ func policies(t testing.TB) map[string]func(*Config) {
 			c.Restart, c.Delay, c.Clone, c.Straggler, c.Place = restart.Mantri{}, wait, &clone.Config{}, 0.1, true
 			c.Replicate = &Replication{Bandwidth: 1e3, Ahead: &Ahead{Share: 1}}
 			c.LateNotice = true
-			c.Links, c.Blacklist = &placement.BandwidthConfig{}, &clone.BlacklistConfig{MaxShare: 0.3, MinTasks: 1}
 		},
 	}
 }
@@ -280,7 +270,6 @@ func anyCluster(seed uint64) Config {
 		m.Speed = 0.3 + rng.Float64()
 		if rng.IntN(3) == 0 {
 			m.Slow = []Spell{{At: seconds(20 * rng.Float64()), For: seconds(20), Factor: 0.2}}
-			m.Contention = []float64{1, 0.8, 0.5}
 		}
 		if rng.IntN(4) == 0 {
 			m.Loses = []time.Duration{seconds(60 * rng.Float64())}
@@ -609,10 +598,8 @@ func TestRefusesWhatCannotRun(t *testing.T) {
 		"follows job":        func(c *Config) { c.Jobs[0].Follows = 1 },
 		"speed NaN":          func(c *Config) { c.Machines[0].Speed = math.NaN() },
 		"factor 0":           func(c *Config) { c.Machines[0].Slow = []Spell{{For: 1}} },
-		"contention -1":      func(c *Config) { c.Machines[0].Contention = []float64{-1} },
 		"-1 map slots":       func(c *Config) { c.Machines[0].Slots[Map] = -1 },
 		"Disk NaN":           func(c *Config) { c.Disk = math.NaN() },
-		"ReportLoss 2":       func(c *Config) { c.ReportLoss = 2 },
 		"Lag -1ns":           func(c *Config) { c.Lag = -1 },
 		"pool 3":             func(c *Config) { c.Order.Pools, c.Jobs[0].Pool = make([]fairshare.Pool, 2), 3 },
 		"SpeculativeCap":     func(c *Config) { c.Restart, c.Interval = rules.LATE{SpeculativeCap: -3}, 1 },

@@ -8,9 +8,7 @@ import (
 	"github.com/straggler-go/straggler/delay"
 	"github.com/straggler-go/straggler/delay/assign"
 	"github.com/straggler-go/straggler/estimate/knn"
-	"github.com/straggler-go/straggler/fairshare/gate"
 	"github.com/straggler-go/straggler/laxity/outlier"
-	"github.com/straggler-go/straggler/placement"
 	"github.com/straggler-go/straggler/restart"
 )
 
@@ -42,11 +40,8 @@ type Config struct {
 	// has its even part, rounded up, of the tasks that run or could start.
 	EvenLoad bool
 
-	// Interval is the time between two progress reports of an attempt; 0: no reports. ReportLoss is the share of
-	// reports that are lost. ReportLate is the largest delay of a report; the delay is random.
-	Interval   time.Duration
-	ReportLoss float64
-	ReportLate time.Duration
+	// Interval is the time between two progress reports of an attempt; 0: no reports.
+	Interval time.Duration
 
 	// Restart is the policy against stragglers.
 	Restart restart.Policy
@@ -65,18 +60,11 @@ type Config struct {
 	// ClonePreempts lets small jobs kill clones of larger jobs, to use their budget.
 	ClonePreempts bool
 	Straggler     float64
-	// Blacklist keeps tasks away from machines that recently made stragglers; nil: no blacklist.
-	Blacklist *clone.BlacklistConfig
 	// Order decides which job gets the next free slot.
 	Order Order
-	// Asked is the largest number of jobs that are offered a free slot; 0: all jobs that want one.
-	Asked int
 	// Place chooses racks with little load on their links for the tasks of phases that read all outputs of another
 	// phase.
 	Place bool
-	// Links makes Place learn the speed of links from reads that have ended, and predict the speed for a phase; nil:
-	// Place knows the capacity of the links.
-	Links *placement.BandwidthConfig
 	// LargestFirst starts the tasks with most work first.
 	LargestFirst bool
 	// Skew assigns keys to the reduce tasks of phases with Keys; nil: keys are assigned by a hash function.
@@ -93,17 +81,12 @@ type Config struct {
 	// Replicate protects intermediate outputs against loss; nil: no protection.
 	Replicate *Replication
 
-	// Evict chooses the job whose outputs are deleted when disks are full and no task can go on.
-	Evict gate.EvictRule
-
 	// Until is the end of the simulation; 0: the end of the last job.
 	Until time.Duration
 	// Explain is the number of a job, counted from 1, with its decisions in Result.Story; 0: none.
 	Explain int
 	// Record stores all attempts in Result.Runs.
 	Record bool
-	// Sample is the time between two rows of Result.Samples; 0: no rows.
-	Sample time.Duration
 }
 
 // Rack has the bandwidths of its links to the other racks, in bytes per second; 0 is infinitely fast.
@@ -141,9 +124,6 @@ type Machine struct {
 	Speed float64
 	// Slow lists the times in which the machine is slower, in order.
 	Slow []Spell
-	// Contention has factors on the speed: with one running attempt, with two, and so on. The last factor is used for
-	// more attempts. Nil: 1.
-	Contention []float64
 	// Disk is the number of bytes of outputs for later phases that fit on the machine; 0: no limit.
 	Disk int64
 	// Loses lists the times at which all finished outputs on the machine are lost. Running attempts go on.

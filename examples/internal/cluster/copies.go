@@ -15,9 +15,6 @@ func (s *sim) spread(id int32) {
 	if facts.Speed > 0 {
 		rate *= facts.Speed
 	}
-	if n := len(facts.Contention); n > 0 && m.running > 0 {
-		rate *= facts.Contention[min(int(m.running), n)-1]
-	}
 	if rate == m.rate {
 		return
 	}

@@ -12,7 +12,6 @@ import (
 // [FAIR §5.4].
 type disks struct {
 	gate gate.Gate
-	rule gate.EvictRule
 	jobs []gate.Job
 	ids  []int32
 	full bool // a slot was declined since the latest start of an attempt
@@ -32,7 +31,7 @@ func newDisks(s *sim) (*disks, error) {
 		config = *s.c.Order.Gate
 	}
 	g, err := gate.New(config)
-	return &disks{gate: g, rule: s.c.Evict}, err
+	return &disks{gate: g}, err
 }
 
 // room asks whether a machine has room for the output of a task of a phase.
@@ -131,7 +130,7 @@ func (d *disks) unblock(s *sim) bool {
 			d.jobs, d.ids = append(d.jobs, s.held(int32(id))), append(d.ids, int32(id))
 		}
 	}
-	e := d.rule.Evict(d.jobs)
+	e := gate.LatestSubmitted.Evict(d.jobs)
 	if e.Job < 0 {
 		s.err = errors.New("disks are full, and no job can give way")
 		return false
@@ -207,7 +206,7 @@ func (s *sim) startAgain(job int32) {
 			s.tasks[t] = task{phase: id, first: none, machine: none, replica: none, drawn: s.tasks[t].drawn}
 		}
 		s.close(id)
-		p.waiting, p.head, p.open, p.over, p.rates, p.ran, p.rackHead, p.bound = 0, 0, false, false, nil, nil, nil, nil
+		p.waiting, p.head, p.open, p.over, p.rates, p.rackHead, p.bound = 0, 0, false, false, nil, nil, nil
 		p.unfinished, p.missing = p.end-p.first, int32(s.inputTasks(p))
 		j.phase[p.facts.Kind] = nil
 	}

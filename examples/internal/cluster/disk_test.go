@@ -5,8 +5,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/straggler-go/straggler/fairshare/gate"
 )
 
 // narrow are two machines on which two jobs cannot both have their outputs.
@@ -104,7 +102,6 @@ func TestDisksHoldWhatWasWritten(t *testing.T) {
 					c.Jobs[i].Phases[0].Tasks[k].Replicas = nil
 				}
 			}
-			c.Evict = gate.EvictRule(seed % 2)
 			r := watchRun(t, c)
 			checkBooks(t, c, r)
 			evicted, full, replicated = evicted+r.Evicted, full+r.DiskFull, replicated+r.Replicated

@@ -3,9 +3,8 @@
 // for every decision, through its public API, and carries out the answer. It has no rule of its own about which task
 // runs next, where, with how many copies, or which attempt is killed. The calls of each package are in one file with
 // the name of the package, such as restart.go, delay.go and fairshare.go. Further files are assign.go for
-// delay/assign, overload.go for laxity/outlier, disk.go for the disks of fairshare/gate, recompute.go for the outputs
-// that replicate computes ahead of need, and blacklist.go for the machines on which clone places no task. These files
-// are examples for a host of this kind.
+// delay/assign, overload.go for laxity/outlier, disk.go for the disks of fairshare/gate, and recompute.go for the outputs
+// that replicate computes ahead of need. These files are examples for a host of this kind.
 //
 // # Time
 //
@@ -17,8 +16,7 @@
 // # Causes of the time of a task
 //
 //   - Its data: [Task.Seconds] and [Task.Bytes]. A copy has the same work.
-//   - Its machine: [Machine.Speed], its slow [Spell], and the number of attempts that share it. A copy on another
-//     machine does not have this cause.
+//   - Its machine: [Machine.Speed] and its slow [Spell]. A copy on another machine does not have this cause.
 //   - The network: the place of its input, and the other flows on the links.
 //   - Its physical machine: the reads, the writes and the transfers of all attempts there share a disk and a card
 //     ([Config.Physical]).
@@ -38,25 +36,4 @@
 //   - An output that is computed ahead of need is read over links that no other flow uses.
 //   - Clones that read outputs of their own do not share links. The further outputs of clones use no disk.
 //   - Servers with queues of requests are simulated by package requests.
-//
-// # Cost
-//
-// An event takes at most O(log n), and the time of the decisions that it asks for. This table is from one core of a
-// busy two-core AMD EPYC, with Mantri, delay scheduling and fair shares, and counts processor time:
-//
-//	machines    events a second    with restart.Never    kB a machine, with its jobs
-//	     100            850,000             1,870,000    12.5
-//	   1,000            510,000               770,000    11.8
-//	  10,000            400,000               550,000    11.7
-//
-// The figures are from the command
-//
-//	go test ./internal/cluster -run none -bench Cluster -cpu 1 -count 4
-//
-// The comment of the benchmark tells what an event is. On such a machine the figures differ by a fifth from one run
-// to the next. Five of six events are reports, and the library decides about each of them. So more than half of the
-// time is the time of package restart/tracker, and two thirds is the time of the library. In the second column, a
-// rule that never acts replaces Mantri (BenchmarkClusterNever). The difference is mostly the time to compute the
-// remaining time of each attempt as a distribution. With more than 100 machines, an event does little more work, but
-// its data no longer fits into the cache of the processor.
 package cluster

@@ -48,7 +48,6 @@ func (s *sim) succeed(at int32) {
 	if p.unfinished == 0 {
 		s.wishNothing(t.phase)
 		s.clones.phaseEnded(s, p)
-		s.banned.phaseEnded(s, p)
 		s.assigner.phaseEnded(s, p)
 		s.phaseEnded(t.phase)
 	}
@@ -119,7 +118,6 @@ func (s *sim) release(at int32) {
 	t := &s.tasks[c.task]
 	p := &s.phases[t.phase]
 	s.clones.observe(s, p, at)
-	s.banned.observe(s, p, at)
 	s.stopFlows(at)
 	s.disks.released(s, c)
 	s.result.Used[c.kind] += s.now - c.begun

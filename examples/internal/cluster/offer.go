@@ -195,7 +195,7 @@ func (s *sim) serve(id int32, kind Kind) {
 func (s *sim) serveOne(id int32, kind Kind) bool {
 	s.tellOrder()
 	mark, took := s.order.mark(), false
-	for asked := 0; !took && (s.c.Asked == 0 || asked < s.c.Asked); asked++ {
+	for !took {
 		j, ok := s.order.next(kind)
 		if !ok {
 			break
@@ -211,9 +211,6 @@ func (s *sim) serveOne(id int32, kind Kind) bool {
 // take lets a job use a slot, for a copy that a policy wants, or for a waiting task.
 func (s *sim) take(j, machine int32, kind Kind) bool {
 	s.declined = none
-	if s.banned.bans(s, j, machine) {
-		return false
-	}
 	for _, id := range s.jobs[j].phase[kind] {
 		p := &s.phases[id]
 		if p.waiting == 0 && !p.wishes {

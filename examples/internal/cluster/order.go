@@ -43,7 +43,7 @@ type order interface {
 
 // setAdapters creates the adapters that call the library.
 func (s *sim) setAdapters() error {
-	var errs [13]error
+	var errs [11]error
 	s.wait, errs[0] = newLocality(s.c)
 	s.forecast, errs[1] = newForecast(s)
 	if s.c.Order.Laxity != nil {
@@ -57,10 +57,8 @@ func (s *sim) setAdapters() error {
 	s.assigner, errs[6] = newAssigner(s)
 	s.overload, errs[7] = newOverload(s)
 	s.clones, errs[8] = newCloner(s)
-	s.banned, errs[9] = newBanned(s)
-	s.links, errs[10] = newLinks(s)
-	s.learned, errs[11] = newMachineSpeeds(s)
-	s.guard, errs[12] = newGuard(s)
+	s.learned, errs[9] = newMachineSpeeds(s)
+	s.guard, errs[10] = newGuard(s)
 	return errors.Join(errs[:]...)
 }
 

@@ -15,7 +15,9 @@ func (s *sim) placeTasks(id int32, facts *Phase) {
 	}
 	racks := len(s.c.Racks)
 	problem := placement.Problem{Slots: s.slotsByRack(facts)}
-	problem.Up, problem.Down = s.links.nominal(s)
+	for _, r := range s.c.Racks {
+		problem.Up, problem.Down = append(problem.Up, capacity(r.Up)), append(problem.Down, capacity(r.Down))
+	}
 	for _, t := range facts.Tasks {
 		row := make([]float64, racks)
 		for r, share := range p.from {
@@ -23,11 +25,7 @@ func (s *sim) placeTasks(id int32, facts *Phase) {
 		}
 		problem.Input = append(problem.Input, row)
 	}
-	problem, err := s.links.foresee(problem)
-	a := placement.Assignment{}
-	if err == nil {
-		a, err = placement.Assign(problem, 0)
-	}
+	a, err := placement.Assign(problem, 0)
 	if err != nil {
 		s.tell(p.job, "phase %d is not placed: %v", id-s.jobs[p.job].phases[0], err)
 		return
@@ -37,65 +35,6 @@ func (s *sim) placeTasks(id int32, facts *Phase) {
 	for t, r := range a.Rack {
 		p.placed[t] = int32(r)
 	}
-}
-
-// links has the measured speed of the racks' links. Nil: the placement knows the capacities.
-type links struct {
-	rates  *placement.LinkRates
-	policy placement.BandwidthConfig
-	best   float64 // the capacity that is assumed for a link without a measurement
-}
-
-func newLinks(s *sim) (*links, error) {
-	if s.c.Links == nil || len(s.c.Racks) < 2 {
-		return nil, nil
-	}
-	if err := s.c.Links.Validate(); err != nil {
-		return nil, err
-	}
-	rates, err := placement.NewLinkRates(placement.LinkRatesConfig{Racks: len(s.c.Racks)})
-	l := &links{rates: rates, policy: *s.c.Links}
-	for _, r := range s.c.Racks {
-		l.best = max(l.best, capacity(r.Up), capacity(r.Down))
-	}
-	return l, err
-}
-
-// nominal returns the capacities of the links. If capacities are to be learned, each capacity is the largest capacity
-// of all links.
-func (l *links) nominal(s *sim) (up, down []float64) {
-	for _, r := range s.c.Racks {
-		if l != nil {
-			r = Rack{l.best, l.best}
-		}
-		up, down = append(up, capacity(r.Up)), append(down, capacity(r.Down))
-	}
-	return up, down
-}
-
-// foresee replaces the capacities by the measured speeds, if the phase is so short that they will last.
-func (l *links) foresee(p placement.Problem) (placement.Problem, error) {
-	if l == nil {
-		return p, nil
-	}
-	p, _ = l.rates.Fill(p)
-	p, _, err := l.policy.Estimate(p)
-	return p, err
-}
-
-// hasRead records an attempt that has read its input over the links.
-func (l *links) hasRead(s *sim, at int32) {
-	c := &s.copies[at]
-	p := &s.phases[c.phase]
-	if l == nil || p.from == nil {
-		return
-	}
-	bytes := s.taskFacts(c.task).Bytes
-	from := make([]float64, len(p.from))
-	for rack, share := range p.from {
-		from[rack] = bytes * share
-	}
-	l.rates.Observe(s.clock(), int(s.machines[c.machine].rack), from, s.now-c.opened)
 }
 
 // slotsByRack returns the number of tasks of a phase that each rack may get: its free slots, or, if there are more

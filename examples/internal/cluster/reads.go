@@ -32,7 +32,7 @@ func (s *sim) beginReading(at int32) {
 // shuffle reads from every rack its share of the bytes.
 func (s *sim) shuffle(at int32, from []float64, bytes float64) {
 	c := &s.copies[at]
-	c.stage, c.since, c.opened, c.flows, c.flow = reads, s.now, s.now, 0, none
+	c.stage, c.since, c.flows, c.flow = reads, s.now, 0, none
 	n := int32(0)
 	for _, share := range from {
 		if share > 0 {
@@ -98,7 +98,6 @@ func (s *sim) flowEnded(f int32) {
 		s.finished(at)
 		return
 	}
-	s.links.hasRead(s, at)
 	s.haveRead(at)
 }
 

@@ -1,9 +1,6 @@
 package cluster
 
-import (
-	"fmt"
-	"time"
-)
+import "fmt"
 
 // score returns the progress of an attempt, from 0 to 1.
 func (s *sim) score(at int32) float64 {
@@ -31,15 +28,7 @@ func (s *sim) score(at int32) float64 {
 func (s *sim) report(at int32) {
 	c := &s.copies[at]
 	p := &s.phases[c.phase]
-	next := s.now + p.interval
-	if late := s.c.ReportLate; late > 0 {
-		next += time.Duration(s.draws.For(5, uint64(c.task), uint64(c.life), uint64(s.now)).Int64N(int64(late)))
-	}
-	s.queue.Push(next, reports, at, c.life)
-	if s.c.ReportLoss > 0 && s.draws.For(2, uint64(c.task), uint64(c.attempt), uint64(s.now)).Float64() < s.c.ReportLoss {
-		s.result.ReportsLost++
-		return
-	}
+	s.queue.Push(s.now+p.interval, reports, at, c.life)
 	s.result.Reports++
 	p.watch.report(s, c.phase, at, s.score(at))
 }

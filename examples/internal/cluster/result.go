@@ -47,11 +47,10 @@ type Result struct {
 	// Overloaded is the number of times that a machine was found to be overloaded with a job. Offloaded is the number
 	// of tasks that moved to another machine because of this.
 	Overloaded, Offloaded int
-	// Reports is the number of progress reports that arrived, and ReportsLost of those that were lost.
-	Reports, ReportsLost int
+	// Reports is the number of progress reports.
+	Reports int
 	// Story has the decisions about the job Config.Explain.
-	Story   []Line
-	Samples []Sample
+	Story []Line
 	// Runs are all attempts in the order of their ends, if Config.Record is set.
 	Runs []Attempt
 }
@@ -89,32 +88,6 @@ type PhaseResult struct {
 type Line struct {
 	At   time.Duration
 	Text string
-}
-
-// Sample is a row of the timeline.
-type Sample struct {
-	At      time.Duration
-	Busy    [kinds]int
-	Waiting int
-	Jobs    int // number of jobs that have arrived and not ended
-}
-
-func (s *sim) sample() {
-	row := Sample{At: s.now}
-	for k := range s.free {
-		row.Busy[k] = s.total[k] - s.free[k]
-	}
-	for i := range s.jobs {
-		j := &s.jobs[i]
-		if j.come && j.left > 0 {
-			row.Jobs++
-			row.Waiting += int(j.waiting[Map] + j.waiting[Reduce])
-		}
-	}
-	s.result.Samples = append(s.result.Samples, row)
-	if s.left > 0 {
-		s.queue.Push(s.now+s.c.Sample, sampled, 0, 0)
-	}
 }
 
 func (s *sim) finish() {

@@ -73,9 +73,6 @@ func newSim(c *Config) (*sim, error) {
 			s.queue.Push(j.At, jobComes, int32(i), 0)
 		}
 	}
-	if c.Sample > 0 {
-		s.queue.Push(0, sampled, 0, 0)
-	}
 	return s, nil
 }
 
@@ -186,7 +183,6 @@ func (s *sim) handle(e des.Event) {
 	case jobComes:
 		s.come(e.ID)
 	case offerAgain:
-		s.banned.asked(e.ID)
 		s.want(e.ID)
 	case beats:
 		s.beat(e.ID)
@@ -194,8 +190,6 @@ func (s *sim) handle(e des.Event) {
 		s.preempt()
 	case overloads:
 		s.overload.turn(s)
-	case sampled:
-		s.sample()
 	}
 }
 

@@ -19,7 +19,6 @@ const (
 	fairTurn                // pools with too few slots are checked
 	overloads               // jobs with late tasks on some machines are checked
 	asksAgain               // a clone that waits for an output of its own is asked again
-	sampled                 // the timeline gets a row
 )
 
 // sim is a running simulation.
@@ -51,8 +50,6 @@ type sim struct {
 	door     *door
 	wait     locality
 	clones   *cloner
-	banned   *banned
-	links    *links
 	learned  *machineSpeeds
 	forecast *forecast
 	overload *overload
@@ -129,7 +126,6 @@ type phase struct {
 	cloned     int32 // number of its tasks, from the first, that have clones
 	grant      grant
 	rates      []float64 // speeds of the attempts that have ended, for the cloner
-	ran        []ran     // the speeds with their machines, for the blacklist
 	queue      []int32   // tasks in the order of their start
 	head       int
 	again      []int32 // tasks that start again
@@ -201,7 +197,6 @@ type copyOf struct {
 	output         float64       // bytes of the write stage
 	writing        float64       // seconds of the write stage, if nothing else uses the disk
 	worked         time.Duration // when it began to compute
-	opened         time.Duration // when its first flow began
 	kept           bool          // its task has ended, and it runs on for a reader
 	ahead          bool          // its task has ended, and it computes the output again ahead of need
 	reader         *reader       // nil unless it is a clone that reads outputs of its own

@@ -22,11 +22,6 @@ func (m *Machine) validate() error {
 			return fmt.Errorf("slow spell at %v for %v, factor %v: must be finite, and the factor above 0", s.At, s.For, s.Factor)
 		}
 	}
-	for _, f := range m.Contention {
-		if !(f > 0) || math.IsInf(f, 1) {
-			return fmt.Errorf("contention %v: must be finite and above 0", f)
-		}
-	}
 	for k, n := range m.Slots {
 		if n < 0 {
 			return fmt.Errorf("%d %v slots: must not be negative", n, Kind(k))
@@ -43,12 +38,8 @@ func (c *Config) validate() error {
 	if !(c.Contention >= 0 && c.Contention <= 1) {
 		return fmt.Errorf("cluster: Contention %v: must be from 0 to 1", c.Contention)
 	}
-	if !(c.ReportLoss >= 0 && c.ReportLoss <= 1) {
-		return fmt.Errorf("cluster: ReportLoss %v: must be from 0 to 1", c.ReportLoss)
-	}
-	if c.Interval < 0 || c.Lag < 0 || c.Heartbeat < 0 || c.ReportLate < 0 || c.Sample < 0 {
-		return fmt.Errorf("cluster: Interval %v, Lag %v, Heartbeat %v, ReportLate %v, Sample %v: must not be negative",
-			c.Interval, c.Lag, c.Heartbeat, c.ReportLate, c.Sample)
+	if c.Interval < 0 || c.Lag < 0 || c.Heartbeat < 0 {
+		return fmt.Errorf("cluster: Interval %v, Lag %v, Heartbeat %v: must not be negative", c.Interval, c.Lag, c.Heartbeat)
 	}
 	if c.Replicate != nil && c.Replicate.Ahead != nil && !c.LateNotice {
 		return errors.New("cluster: Replicate.Ahead: needs LateNotice, as otherwise every loss is noticed at once")
