@@ -56,7 +56,7 @@ func Within(d time.Duration) Effort { return Effort(max(1, d/stepTime)) }
 // the field, or the rack.
 //
 // Cost: the effort limits the running time. Before the first step Assign needs O(n r log(n r)) for n tasks and r
-// racks. Memory is O(n r + r²). Assign allocates.
+// racks. Memory is O(n r). Assign allocates.
 //
 // The formula of the paper has two terms for each of the n tasks, and it has no slots. Assign corrects both: it
 // compares two terms for each rack, and it respects the slots.
@@ -158,7 +158,7 @@ func (s *solver) improve() {
 		return
 	}
 	starts := []*layout{s.best}
-	relaxed := relax(s.m, s.w)
+	relaxed := relax(s.m, s.longest, s.w)
 	s.bound = max(s.bound, relaxed.best*(1-precise))
 	if l, ok := rounded(s.m, relaxed.x); ok {
 		starts = []*layout{l, s.best}

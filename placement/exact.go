@@ -61,7 +61,7 @@ func prove(m *model, best *layout, w *work) (bound float64, proven bool) {
 // longest.
 func tighten(m *model, longest float64, w *work) (_ *model, relaxed *relaxation, possible bool) {
 	for {
-		relaxed = relax(m, w)
+		relaxed = relax(m, longest, w)
 		if relaxed.best >= longest*(1-precise) {
 			return m, relaxed, false
 		}

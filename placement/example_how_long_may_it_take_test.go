@@ -30,5 +30,5 @@ func ExampleWithin() {
 	}
 	fmt.Printf("%.1f s, at most %.1f %% above the optimum\n", a.Seconds, 100*(a.Seconds/a.Bound-1))
 	// Output:
-	// 76.9 s, at most 0.1 % above the optimum
+	// 76.9 s, at most 1.9 % above the optimum
 }

@@ -37,11 +37,11 @@ func TestEffortBoundsTheWork(t *testing.T) {
 		s.start(feasible)
 		s.improve()
 		assert.GreaterOrEqual(t, s.w.left, int64(0), "effort %d", effort)
-		assert.Less(t, s.w.left, max(int64(effort/10), m.iterationCost()), "effort %d: most of the work is not used", effort)
+		assert.Less(t, s.w.left, max(int64(effort/10), 2), "effort %d: most of the work is not used", effort)
 	}
 }
 
-// Memory and time stay bounded for many racks, because beyond mostRacks Assign skips the relaxation.
+// Memory and time stay bounded for many racks.
 func TestManyRacksStayWithinTimeAndMemory(t *testing.T) {
 	for _, size := range [][2]int{{1, 100_000}, {2, 1000}, {50, 1000}} {
 		p := instance("sparse", size[0], size[1], 1)

@@ -74,12 +74,11 @@ const rounding = 0x1p-49
 // reduced returns the cost, at the given prices, if task k runs wholly in rack j, for i = k*r+j. The result is
 // +Inf if the task cannot run in this rack.
 func (m *model) reduced(i int, price []float64) float64 {
-	g, ok := m.column(i)
-	if !ok {
-		return math.Inf(1)
+	if math.IsInf(m.add[i], 1) {
+		return m.add[i]
 	}
 	p := price[i%m.r*width:]
-	return -float64(g[0]*p[0]) - float64(g[1]*p[1]) - float64(g[2]*p[2])
+	return float64(m.add[i]*p[1]) - float64(m.save[i]*p[0]) - p[2]
 }
 
 // cheapest returns the smallest cost of task k over all racks at the given prices.

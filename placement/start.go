@@ -115,9 +115,9 @@ func largestFirst(m *model, tasks []int) []int {
 }
 
 // rounded turns the solution x of the relaxation, in which tasks may be split over racks, into a placement. If
-// more than 0.99 of a task is in one rack, the task is placed there. greedy places the other tasks. rounded
+// a task is almost wholly in one rack, the task is placed there. greedy places the other tasks. rounded
 // returns false if the layout is incomplete.
-func rounded(m *model, x []variable) (*layout, bool) {
+func rounded(m *model, x []float64) (*layout, bool) {
 	l := newLayout(m)
 	if x == nil {
 		return l, false
@@ -126,7 +126,7 @@ func rounded(m *model, x []variable) (*layout, bool) {
 	for k := range m.n {
 		whole := nowhere
 		for j := range m.r {
-			if x[k*m.r+j].x > 0.99 && l.room(k, j) {
+			if x[k*m.r+j] > wholly && l.room(k, j) {
 				whole = j
 			}
 		}

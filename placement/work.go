@@ -13,6 +13,5 @@ func (w *work) take(steps int64) bool {
 	return true
 }
 
-// operationsPerStep is the number of floating-point operations that take as long as one step of work. It converts the
-// cost of the linear program to steps.
-const operationsPerStep = 3
+// stepsOfAPair is how many steps of work a round of the linear program takes for each pair of a task and a rack.
+const stepsOfAPair = 3
