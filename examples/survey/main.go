@@ -85,8 +85,8 @@ func run(args []string, w io.Writer) error {
 	flags.StringVar(&o.small.csv, "csv", "",
 		"with -worlds, also write the figures to this `file`, one line for each cell and policy")
 	flags.StringVar(&o.small.table, "table", "", "with -worlds, also write the table of cells to this `file`, as CSV")
-	flags.BoolVar(&o.compares, "compare", false, "instead of replaying logs, compare two files of -worlds -csv: the earlier "+
-		"and the later. A policy that only the earlier file has is taken from there")
+	flags.BoolVar(&o.compares, "compare", false, "instead of replaying logs, compare the default in two files of -worlds -csv: "+
+		"the earlier and the later")
 	flags.Float64Var(&o.small.noise, "noise", 1, "with -worlds, multiply the noise of the model noisy by this factor: 1 is a "+
 		"standard deviation of .15 between attempts and of .05 between the reports of an attempt")
 	flags.StringVar(&o.leaves, "without", "", "survey the default without these `rules`, and compare it with the whole default: a "+

@@ -39,14 +39,11 @@ func TestCompareFiles(t *testing.T) {
 	assert.Contains(t, text, "3 in both; set, seeds, noise: work 2 1\n")
 	// The default's regret in a is 2 points, and 6.5 later; in b and c the naive rule is no better bargain.
 	assert.Contains(t, text, "| small | 1 | 90.00/94.50 (+4.50) | 100.00/100.00 (+0.00) | 0/0 (+0) | 0.00/0.00 (+0.00) | "+
-		"0.00/0.00 (+0.00) | 2.00/6.50 (+4.50) | 0/0 (+0) | 88.0/100.0 |")
+		"0.00/0.00 (+0.00) | 2.00/6.50 (+4.50) | 0/0 (+0) |\n")
 	assert.Contains(t, text, "| all | 3 | 70.00/69.83 (-0.17) | 100.33/99.67 (-0.67) | 1/1 (+0) | 0.00/0.00 (+0.00) | "+
 		"21.00/19.00 (-2.00) | 0.67/2.17 (+1.50) | 1/0 (-1) |")
 	assert.Contains(t, text, "| all, silent | 2 | 70.00/72.25 (+2.25) |")
-	assert.Contains(t, text, "| a none | 91.0/91.0 | 89.0 | 95.0/95.0 | 3.0/3.0 |")
 	assert.Contains(t, text, "1 cells are slower by over 1 points, and 1 are faster.")
-	assert.Contains(t, text, "1 cells are slower by over 4 points, and 1 are faster.")
-	assert.Contains(t, text, "0 cells are slower by over 5 points, and 0 are faster.")
 	assert.True(t, strings.HasSuffix(text, "\n| 4.5 | +0.0 | small | a none | 90.0/100.0 | 94.5/100.0 |\n"))
 }
 
@@ -55,14 +52,15 @@ func TestCompareFilesThatDoNotFit(t *testing.T) {
 	for want, change := range map[string][2]string{
 		`has the set, the seeds and the noise`:     {"work", "proof"},
 		`line 2: time is "fast", want a number`:    {"default,90", "default,fast"},
-		`line 2: progress is "loud", want linear`:  {"a,none", "a,loud"},
+		`line 2: progress: "loud" is none of`:      {"a,none", "a,loud"},
 		`line 3: the set, the seeds and the noise`: {"work,2,1,naive,88", "work,3,1,naive,88"},
-		`has no line for the default`:              {"default,50", "other,50"},
+		`line 6: the policy is naive, want those`:  {"default,50", "naive,50"},
+		`has no line for the default`:              {"default,", "late,"},
 		`want a file of -worlds -csv`:              {"list,world", "world,list"},
 		`have no cell in common`:                   {figureLines[strings.Index(figureLines, "\n")+1:], "first,d,none,work,2,1,default,1,1,1,1,1,1\n"},
 	} {
 		n := -1
-		if strings.Contains(want, "line 3") || strings.Contains(want, "default") {
+		if strings.Contains(want, "line 3") {
 			n = 1
 		}
 		bad := figureFile(t, strings.Replace(figureLines, change[0], change[1], n))

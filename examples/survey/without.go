@@ -124,15 +124,9 @@ func (o options) without(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		var cells []worlds.Cell
-		for _, key := range f.keys {
-			c := f.cells[key]
-			c.Players = []worlds.Share{f.of[key]["default"]}
-			cells = append(cells, c)
-		}
 		fmt.Fprintf(w, "| %s |", name)
-		for _, of := range [][]worlds.Cell{cells, only(cells, silent)} {
-			v := worlds.Judge(of, 0, []worlds.Player{{Name: "default"}})
+		for _, of := range [][]worlds.Cell{f.cells, only(f.cells, silent)} {
+			v := worlds.Judge(of, 0, f.players)
 			fmt.Fprintf(w, " %d | %.2f/%.2f | %.1f/%.1f | %d |", v.Cells, v.Mean.Time, v.Mean.Slots, v.Excess.Time, v.Excess.Slots, v.Harm)
 		}
 		_, err = fmt.Fprintln(w)
