@@ -1,6 +1,6 @@
 // Command claims repeats the experiments of the papers that this library follows, as far as a simulation can. It
 // prints a row for each claim of a paper, with the paper's figure, the band around it, the measured figure, and a
-// verdict. The experiments run in examples/internal/cluster, which asks the library for every decision. The
+// verdict, as Markdown. The experiments run in examples/internal/cluster, which asks the library for every decision. The
 // parameters have the names of the papers.
 //
 //	go run ./claims                 run every row
@@ -20,7 +20,6 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -28,10 +27,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -47,22 +43,21 @@ const defaultSeeds = 20
 
 // options are the values of the command line.
 type options struct {
-	ids         string
-	quick, json bool
-	seeds       int
-	seed        uint64
-	again       uint64
-	page        string
-	svg, from   string
+	ids       string
+	quick     bool
+	seeds     int
+	seed      uint64
+	again     uint64
+	page      string
+	svg, from string
 }
 
-func run(args []string, out, progress io.Writer) error {
+func run(args []string, out, usage io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("claims", flag.ContinueOnError)
-	flags.SetOutput(progress)
+	flags.SetOutput(usage)
 	flags.StringVar(&o.ids, "row", "", "run only these `rows`, separated by commas")
 	flags.BoolVar(&o.quick, "quick", false, "run the exact rows and a sample of the others, with 5 seeds")
-	flags.BoolVar(&o.json, "json", false, "print JSON")
 	flags.IntVar(&o.seeds, "seeds", 0, "largest number of seeds of a row (default: 20, 200 for short rows, fewer for long rows; 5 with -quick)")
 	flags.Uint64Var(&o.seed, "seed", 1, "the first seed")
 	flags.Uint64Var(&o.again, "again", 0, "the first seed of a second set for -page; 0: no second set")
@@ -85,24 +80,22 @@ func run(args []string, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	outcomes := runAll(rows, o, progress)
+	outcomes := runAll(rows, o)
 	if o.page != "" {
 		var again []outcome
 		if o.again > 0 {
 			second := o
 			second.seed = o.again
-			again = runAll(rows, second, progress)
+			again = runAll(rows, second)
 		}
 		if err := writePage(o.page, outcomes, again, o); err != nil {
 			return err
 		}
 	}
-	if o.json {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(outcomes)
-	}
-	return writeTable(out, outcomes)
+	var b strings.Builder
+	writeRows(&b, outcomes, nil)
+	_, err = fmt.Fprintf(out, "%s\n%s\n", b.String(), summary(outcomes))
+	return err
 }
 
 // choose returns the rows that the options select.
@@ -125,46 +118,23 @@ func choose(rows []row, o options) ([]row, error) {
 }
 
 // runAll runs each row with each seed, on all cores. The result does not depend on the number of cores.
-func runAll(rows []row, o options, progress io.Writer) []outcome {
-	values, spent, runs := make([][][]float64, len(rows)), make([]time.Duration, len(rows)), 0
-	for i, r := range rows {
-		values[i] = make([][]float64, r.count(o.seeds))
-		runs += len(values[i])
-	}
-	bar := progressbar.NewOptions(runs, progressbar.OptionSetWriter(progress), progressbar.OptionSetDescription("claims"),
-		progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetVisibility(isTerminal(progress)))
-	var lock sync.Mutex
+func runAll(rows []row, o options) []outcome {
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
+	values := make([][][]float64, len(rows))
 	for i, r := range rows {
+		values[i] = make([][]float64, r.count(o.seeds))
 		for seed := range values[i] {
 			g.Go(func() error {
-				began := time.Now()
-				v := r.run(o.seed + uint64(seed))
-				lock.Lock()
-				defer lock.Unlock()
-				values[i][seed] = v
-				spent[i] += time.Since(began)
-				return bar.Add(1)
+				values[i][seed] = r.run(o.seed + uint64(seed))
+				return nil
 			})
 		}
 	}
-	_ = g.Wait() // an error of the progress bar
+	_ = g.Wait() // a row has no error
 	outcomes := make([]outcome, len(rows))
 	for i, r := range rows {
 		outcomes[i] = r.judge(values[i])
-		outcomes[i].Seconds = spent[i].Seconds()
 	}
 	return outcomes
-}
-
-// isTerminal reports whether a writer is a terminal. The progress bar is drawn only there.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

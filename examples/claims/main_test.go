@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"math"
 	"os"
@@ -146,15 +145,15 @@ func TestSameSeedsSameTable(t *testing.T) {
 	assert.NotEqual(t, one, table("-row", "L5,L6", "-seeds", "2", "-seed", "8"))
 }
 
-func TestJSONAndPage(t *testing.T) {
+func TestPrintsThePage(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "claims.md")
 	var out bytes.Buffer
-	require.NoError(t, run([]string{"-row", "L1,M14", "-json", "-page", page}, &out, io.Discard))
-	var outcomes []outcome
-	require.NoError(t, json.Unmarshal(out.Bytes(), &outcomes))
-	require.Len(t, outcomes, 2)
-	assert.Equal(t, shown, outcomes[0].Verdict)
-	assert.Equal(t, notRepeated, outcomes[1].Verdict)
+	require.NoError(t, run([]string{"-row", "L1,M14", "-page", page}, &out, io.Discard))
+	assert.Contains(t, out.String(), "| L1 waiting for a fast node (A) **shown** | §5.4.3 |")
+	assert.Contains(t, out.String(), "(B) **not reproducible** |")
+	assert.Contains(t, out.String(), "- **M14** ")
+	assert.NotContains(t, out.String(), "## FAIR", "a table without rows")
+	assert.True(t, strings.HasSuffix(out.String(), "A (exact): 1 of 1 shown; B (experiments): 0 of 1 shown, 1 not reproducible.\n"))
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "| L1 waiting for a fast node (A) **shown** | §5.4.3 |")

@@ -5,41 +5,10 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 )
-
-// writeTable prints the table, the counts of verdicts, and the legend.
-func writeTable(w io.Writer, outcomes []outcome) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "ROW\tTIER\tMEASURE\tPAPER\tBAND\tMEASURED\tERROR\tFIGURE\tVERDICT")
-	for _, o := range outcomes {
-		if len(o.Figures) == 0 {
-			fmt.Fprintf(t, "%s\t%s\t\t\t\t\t\t\t%s: %s\n", o.ID, o.Tier, o.Verdict, o.Note)
-		}
-		for i, f := range o.Figures {
-			id, tier, verdict := "", "", ""
-			if i == 0 {
-				id, tier, verdict = o.ID, string(o.Tier), o.Verdict
-			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-				id, tier, f.Name, f.Paper, f.Band, f.text, f.error(), f.standing(), verdict)
-		}
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(w, "\n"+summary(outcomes)+legend)
-	return err
-}
-
-// legend explains the verdicts.
-const legend = `
-shown: the mean and two standard errors on either side are in the band. at the edge: an edge of the band is within two
-standard errors of the mean. outside: the mean is further away. docs/claims.md explains the rows.`
 
 // error returns the standard error with two digits; empty if there are no random numbers.
 func (f figure) error() string {
@@ -175,30 +144,38 @@ func writePage(name string, outcomes, again []outcome, o options) error {
 		}
 	}
 	fmt.Fprintf(&b, "\nThe seeds begin at %d. %s\n\n%s\n", o.seed, counted(rows, o), summary(rows))
+	writeRows(&b, rows, again)
+	b.WriteString(leftOut)
+	return os.WriteFile(name, []byte(b.String()), 0o644)
+}
+
+// writeRows writes a table for each paper with rows, and their notes. again has the rows with a second set of seeds; nil:
+// there is none.
+func writeRows(b *strings.Builder, rows, again []outcome) {
 	for _, p := range papers {
-		fmt.Fprintf(&b, "\n## %s\n\n", p.name)
-		b.WriteString("| Row | Where | Measure | Paper | Band | Measured | ± s.e. | Again | Figure |\n" +
-			"|---|---|---|---|---|---|---|---|---|\n")
 		var said []string
 		for i, o := range rows {
 			if !strings.HasPrefix(o.ID, p.prefix) {
 				continue
 			}
+			if said == nil {
+				fmt.Fprintf(b, "\n## %s\n\n| Row | Where | Measure | Paper | Band | Measured | ± s.e. | Again | Figure |\n"+
+					"|---|---|---|---|---|---|---|---|---|\n", p.name)
+				said = []string{}
+			}
 			var second []figure
 			if again != nil {
 				second = again[i].Figures
 			}
-			writeRow(&b, o, second)
+			writeRow(b, o, second)
 			if o.Note != "" {
 				said = append(said, fmt.Sprintf("- **%s** %s", o.ID, o.Note))
 			}
 		}
 		if len(said) > 0 {
-			fmt.Fprintf(&b, "\n%s\n", strings.Join(said, "\n"))
+			fmt.Fprintf(b, "\n%s\n", strings.Join(said, "\n"))
 		}
 	}
-	b.WriteString(leftOut)
-	return os.WriteFile(name, []byte(b.String()), 0o644)
 }
 
 // writeRow writes the lines of one row of the page.

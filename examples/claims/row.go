@@ -21,11 +21,11 @@ const (
 
 // about tells what a row compares.
 type about struct {
-	ID    string `json:"id"`
-	Name  string `json:"name"` // the subject, in a few words
-	Where string `json:"where"`
-	Tier  tier   `json:"tier"`
-	Claim string `json:"claim"` // the claim in words
+	ID    string
+	Name  string // the subject, in a few words
+	Where string
+	Tier  tier
+	Claim string // the claim in words
 }
 
 // row is one claim of a paper.
@@ -183,26 +183,19 @@ const standardErrors = 2
 
 // figure is the result of a measure.
 type figure struct {
-	Name  string  `json:"name"`
-	Paper string  `json:"paper"`
-	Band  string  `json:"band"`
-	Mean  float64 `json:"mean"`
-	// Error is the standard error of the mean over the seeds.
-	Error float64 `json:"error"`
-	// Verdict is empty for a figure that is not judged. Input is true if the row was calibrated to the figure.
-	Verdict string `json:"verdict,omitempty"`
-	Input   bool   `json:"input,omitempty"`
-	text    string
+	Name, Paper, Band string
+	Mean, Error       float64 // over the seeds, and the standard error of the mean
+	Verdict           string  // empty for a figure that is not judged
+	Input             bool    // the row was calibrated to the figure
+	text              string
 }
 
 // outcome is the result of a row.
 type outcome struct {
 	about
-	Figures []figure `json:"figures"`
-	Seeds   int      `json:"seeds"`
-	Verdict string   `json:"verdict"`
-	Note    string   `json:"note,omitempty"`
-	Seconds float64  `json:"seconds"`
+	Figures       []figure
+	Seeds         int
+	Verdict, Note string
 }
 
 // judge compares the values of all seeds, values[seed][measure], with the bands of the row.
