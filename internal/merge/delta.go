@@ -218,5 +218,6 @@ func (o *Origins) noteKnown(at index, v origin, from int64) Origin {
 	if known.latest = max(known.latest, v.latest); from <= known.until {
 		known.until = max(known.until, v.until)
 	}
+	o.newest = max(o.newest, known.latest)
 	return number
 }

@@ -62,6 +62,8 @@ type Origins struct {
 	list []origin // list[0] is Nobody
 	own  Origin   // the origin of this process; Nobody until the process has seen something after its start or its restore
 	full int      // entries of list with an index below full are in use
+	// newest is the instant of the latest known observation of all origins, in microseconds since 1970.
+	newest int64
 }
 
 // origin is a process from one start to the next start. A process that is restored from a snapshot is a new origin.
@@ -117,6 +119,7 @@ func (o *Origins) Stamp(c Choices, now time.Duration) (Origin, time.Duration) {
 	own := &o.list[o.own]
 	own.until = min(max(at, own.until+1), maxMicros)
 	own.latest = own.until
+	o.newest = max(o.newest, own.latest)
 	return o.own, time.Duration(own.until) * time.Microsecond
 }
 
@@ -205,6 +208,7 @@ func (o *Origins) Forget(since, by time.Duration) {
 			}
 		}
 	}
+	o.setNewest()
 	// Free entries at the end of the list are removed. Free entries between others are used again later.
 	o.full = 0
 	for n := len(o.list); n > 1 && o.list[n-1].name == ""; n-- {
@@ -212,9 +216,23 @@ func (o *Origins) Forget(since, by time.Duration) {
 	}
 }
 
+// Ahead reports whether an observation is known that is later than the instant by. Then the caller must remove it and
+// call Forget, before a list removes it alone. O(1).
+func (o *Origins) Ahead(by time.Duration) bool { return o.newest > micros(by) }
+
+// setNewest finds the latest observation of all origins.
+func (o *Origins) setNewest() {
+	o.newest = 0
+	for _, v := range o.list {
+		o.newest = max(o.newest, v.latest)
+	}
+}
+
 // Clone returns a copy, for a change that may fail.
 func (o *Origins) Clone() Origins {
-	return Origins{list: slices.Clone(o.list), own: o.own, full: o.full}
+	c := *o
+	c.list = slices.Clone(o.list)
+	return c
 }
 
 // count returns the number of origins.
@@ -269,6 +287,7 @@ func (o *Origins) State(c *snapshot.Codec) {
 		}
 		c.Check(len(v.name) <= MostName, "holds a name that is too long")
 	})
+	o.setNewest()
 	c.Check(len(o.list) <= math.MaxUint16+1, "holds too many origins")
 	c.Check(len(o.list) == 0 || o.list[0] == origin{}, "holds an origin at index 0, which stands for Nobody")
 }

@@ -192,12 +192,12 @@ func (know *Knowledge) inOrder() []*kind {
 	return slices.SortedFunc(maps.Values(know.kinds), func(a, b *kind) int { return cmp.Compare(a.name, b.name) })
 }
 
-// at converts an instant of the host to the time of the observations of kinds. If the host's clock has stepped back, at
-// removes observations that would then be in the future.
+// at converts an instant of the host to the time of the observations of kinds. If the host's clock has stepped back, at once
+// or little by little, at removes observations that are then in the future.
 func (know *Knowledge) at(now time.Time) time.Duration {
-	c, before := know.config.choices(), know.clock.Since
+	c := know.config.choices()
 	at := c.At(&know.clock, now)
-	if before > c.By(at) {
+	if know.origins.Ahead(c.By(at)) {
 		know.forgetOld(at)
 	}
 	return at

@@ -397,6 +397,26 @@ func TestKnowledgeKeepsTheLawsOfMerge(t *testing.T) {
 	assert.ErrorContains(t, y.Merge(second(930), delta), "delta of scheduler-0 is", "a MaxSkew of 0 means a minute")
 }
 
+// A clock goes back by fifty seconds twice, and each time by less than MaxSkew. The first observation is then from the
+// future. It is forgotten, and comes back from the other process as soon as it is not.
+func TestAClockThatGoesBackLittleByLittleLosesNoObservation(t *testing.T) {
+	a, b := processOf(t, 0), processOf(t, 1)
+	pull := func(to, from *Knowledge, now float64) {
+		delta, err := from.AppendDelta(nil, to.AppendVersion(nil))
+		require.NoError(t, err)
+		require.NoError(t, to.Merge(second(now), delta))
+	}
+	for i, now := range []float64{300, 250, 200} {
+		a.add(second(now), a.kind(daily), entry{about: ofRunTime | ended, seconds: float64(1 + i)})
+		pull(b, a, 300)
+	}
+	assert.Len(t, a.kind(daily).known, 1, "two are from the future")
+	pull(b, a, 400)
+	pull(a, b, 400)
+	assert.Len(t, a.kind(daily).known, 3)
+	assert.Len(t, b.kind(daily).known, 3)
+}
+
 func FuzzMerge(f *testing.F) {
 	a := processOf(f, 0)
 	a.add(second(0), a.kind(daily), entry{seconds: -3, won: 1})
