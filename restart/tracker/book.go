@@ -36,8 +36,6 @@ type book struct {
 	slots int
 	// The number of attempts that run or wait in an engine's queue.
 	running int
-	// The number of tasks with at least one attempt that runs or waits in an engine's queue.
-	active int
 	// The number of attempts that are not copies: the clones of each task, and at least one attempt of each task that
 	// has attempts.
 	first int
@@ -241,7 +239,6 @@ func (b *book) submit(task, machine int32) (*attemptState, role) {
 	s, as := &b.tasks[task], asOriginal
 	switch {
 	case s.newest == none:
-		b.active++
 		b.leave(s)
 		s.original = s.launched
 		b.mayLackClones(task)
@@ -317,9 +314,6 @@ func (b *book) end(i int32) {
 			b.working--
 		}
 		b.dropCandidate(a.task)
-	}
-	if s.newest == none {
-		b.active--
 	}
 	b.attempts.give(i)
 	b.running--

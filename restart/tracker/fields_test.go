@@ -39,3 +39,26 @@ func TestRestoreRejectsATrialWithoutAttempts(t *testing.T) {
 		}
 	}
 }
+
+// A growing phase has learnt from no more attempts on a machine than have ended there. Every other snapshot is rejected.
+func TestRestoreRejectsMoreLearntThanEnded(t *testing.T) {
+	tr, err := New(Config{Recent: time.Minute, Slots: 4, Interval: time.Second})
+	require.NoError(t, err)
+	now := time.Unix(0, 0)
+	for range 3 {
+		task := tr.Add(1)
+		tr.Start(now, task, 7)
+		now = now.Add(time.Second)
+		tr.Finish(now, task, 0)
+	}
+	ended := &tr.phase.fleet.machines[0].suspicion.ended
+	for *ended = 4; *ended >= 0; *ended-- {
+		data, err := tr.MarshalBinary()
+		require.NoError(t, err)
+		if _, err = Restore(Config{}, data); *ended >= 3 {
+			assert.NoError(t, err)
+		} else {
+			assert.ErrorContains(t, err, "has learnt from more attempts than have ended")
+		}
+	}
+}

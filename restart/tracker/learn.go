@@ -262,7 +262,7 @@ func (x *phase) eachRunning(do func(a *attemptState)) {
 // findSuspects finds the suspect machines.
 func (x *phase) findSuspects() {
 	rates := x.forecast.rates
-	if !x.fleet.clearSuspects() || !rates.Known() {
+	if !x.fleet.clearSuspects() {
 		return
 	}
 	late := rates.Quantile(num.Half) * overdueTimes

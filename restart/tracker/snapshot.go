@@ -418,7 +418,6 @@ func (x *phase) completeTask(c *snapshot.Codec, task int32) {
 		b.finished++
 	}
 	if attempts > 0 {
-		b.active++
 		b.running += attempts
 		b.first += b.firsts(s)
 		if b.runs(s) {
