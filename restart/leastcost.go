@@ -216,19 +216,10 @@ func (w *weights) forbids(a Action, t *Task, p *Phase) (Reason, Comparison) {
 
 // tooSoon returns the reason why the attempts of the task can't be judged yet, or NoReason.
 func (w *weights) tooSoon(t *Task, p *Phase) (Reason, Comparison) {
-	pause, since := num.Times(max(p.Interval, 0), marginPeriods), t.SinceCopy
-	recent := since > 0 && since < pause
-	if !recent && len(t.Attempts) > 1 {
-		since = youngest(t.Attempts)
-		recent = since < pause
-	}
-	switch {
-	case w.oldest.Elapsed < p.Interval:
+	if w.oldest.Elapsed < p.Interval {
 		return TooYoung, Compare(RunSeconds, w.oldest.Elapsed.Seconds(), p.Interval.Seconds())
-	case recent:
-		return CopyTooRecent, Compare(SinceCopySeconds, since.Seconds(), pause.Seconds())
 	}
-	return NoReason, Comparison{}
+	return t.settling(num.Times(max(p.Interval, 0), marginPeriods))
 }
 
 // refuses returns the reason against a candidate, or NoReason: what forbids the action, else the doubts about it.

@@ -170,8 +170,8 @@ func (m *Mantri) idle(d *Decision, t *Task, v view) {
 		d.Reason = NotSlow
 		return
 	}
-	if no := m.mayCopy(t, v); no != NoReason {
-		m.refuse(d, no, t, v)
+	if no, compared := m.mayCopy(t, v); no != NoReason {
+		d.Reason, d.Comparison = no, compared
 		return
 	}
 	d.Action, d.Reason = Copy, IdleSlot
@@ -186,8 +186,8 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 	if d.Remaining > d.Bar && m.sure(d, t, v) {
 		// A restart needs a median of t_new below t_rem. By Markov's inequality the median of t_new is at most twice
 		// the mean of t_new. So the median is computed only if t_rem is at most twice the mean.
-		if no := m.mayRestart(t, v); no != NoReason {
-			m.refuse(d, no, t, v)
+		if no, compared := m.mayRestart(t, v); no != NoReason {
+			d.Reason, d.Comparison = no, compared
 		} else if v.left == nil && d.Remaining/2 <= d.Fresh && !(t.Fresh.Quantile(evenChance) < d.Remaining.Seconds()) {
 			d.because(Unlikely, Probability, t.Fresh.Below(d.Remaining.Seconds()), evenChance)
 		} else {
@@ -199,13 +199,13 @@ func (m *Mantri) scarce(d *Decision, t *Task, v view) {
 		return
 	}
 	compared, saves := m.saves(t, v)
-	no := m.mayCopy(t, v)
+	no, refusal := m.mayCopy(t, v)
 	switch {
 	case !saves && d.Reason != NotSlow: // the reason against a restart, already set, tells the host more
 	case !saves:
 		d.Comparison = compared
 	case no != NoReason:
-		m.refuse(d, no, t, v)
+		d.Reason, d.Comparison = no, refusal
 	default:
 		d.Action, d.Reason, d.Comparison = Copy, SavesResources, compared
 	}
@@ -232,36 +232,6 @@ func (d *Decision) because(why Reason, of Measure, value, threshold float64) {
 	d.Reason, d.Comparison = why, Compare(of, value, threshold)
 }
 
-// refuse keeps the task for a reason of mayRestart or mayCopy, and adds the two numbers that were compared.
-func (m *Mantri) refuse(d *Decision, why Reason, t *Task, v view) {
-	d.Reason, d.Comparison = why, Comparison{}
-	pause := num.Times(v.interval, m.CopyPause)
-	switch why {
-	case RestartsSpent:
-		d.Comparison = spent(PastRestarts, t.Restarts, m.MaxRestarts)
-	case CopiesSpent:
-		d.Comparison = spent(PastCopies, t.Copies, m.MaxCopies)
-	case EnoughAttempts:
-		d.Comparison = spent(RunningAttempts, len(t.Attempts), max(m.FastestKept, t.Clones)+1)
-	case TooYoung:
-		age, least := time.Duration(0), v.interval
-		for i := range t.Attempts {
-			age = max(age, t.Attempts[i].Elapsed)
-		}
-		if age >= least {
-			// The attempt has not reported yet, so it is judged only after the longer time.
-			least = pause
-		}
-		d.Comparison = Compare(RunSeconds, age.Seconds(), least.Seconds())
-	case CopyTooRecent:
-		since := t.SinceCopy
-		if len(t.Attempts) > 1 && !(since > 0 && since < pause) {
-			since = v.youngest
-		}
-		d.Comparison = Compare(SinceCopySeconds, since.Seconds(), pause.Seconds())
-	}
-}
-
 func spent(of Measure, n, most int) Comparison {
 	return Compare(of, float64(max(n, 0)), float64(max(most, 0)))
 }
@@ -271,54 +241,51 @@ func spent(of Measure, n, most int) Comparison {
 // mean.
 const evenChance = 0.5
 
-// mayRestart returns the reason why the task must not be restarted now, or NoReason.
-func (m *Mantri) mayRestart(t *Task, v view) Reason {
-	switch {
-	case t.NoRestart:
-		return NotRestartable
-	case max(t.Restarts, 0) >= m.MaxRestarts:
-		// Off is a negative number, so it is below every number of restarts.
-		return RestartsSpent
-	case !v.judged:
-		return TooYoung
-	case m.recent(t, v):
-		return CopyTooRecent
-	case v.slowest < 0:
-		return FurthestOn
+// mayRestart returns the reason why the task must not be restarted now, with the two numbers that were compared, or NoReason.
+func (m *Mantri) mayRestart(t *Task, v view) (Reason, Comparison) {
+	limits := Limits{Restarts: m.MaxRestarts}
+	no, compared := limits.forbid(Restart, t)
+	if no == NoReason {
+		no, compared = m.tooSoon(t, v)
 	}
-	return NoReason
+	if no == NoReason && v.slowest < 0 {
+		no = FurthestOn
+	}
+	return no, compared
 }
 
-// mayCopy returns the reason why the task must not get one more copy now, or NoReason.
-func (m *Mantri) mayCopy(t *Task, v view) Reason {
-	switch {
-	case t.NoCopy:
-		return NotEligible
-	case len(t.Attempts) > max(m.FastestKept, t.Clones):
-		return EnoughAttempts
-	case max(t.Copies, 0) >= m.MaxCopies:
-		// Off is a negative number, so it is below every number of copies.
-		return CopiesSpent
-	case !v.judged:
-		return TooYoung
-	case m.recent(t, v):
-		return CopyTooRecent
+// mayCopy returns the reason why the task must not get one more copy now, with the two numbers that were compared, or
+// NoReason.
+func (m *Mantri) mayCopy(t *Task, v view) (Reason, Comparison) {
+	most := max(m.FastestKept, t.Clones) + 1
+	if !t.NoCopy && len(t.Attempts) >= most {
+		return EnoughAttempts, spent(RunningAttempts, len(t.Attempts), most)
 	}
-	return NoReason
+	limits := Limits{Copies: m.MaxCopies}
+	if no, compared := limits.forbid(Copy, t); no != NoReason {
+		return no, compared
+	}
+	return m.tooSoon(t, v)
 }
 
-// recent reports whether the task got a copy, or lost an attempt while another went on, within the last CopyPause
-// report periods.
-func (m *Mantri) recent(t *Task, v view) bool {
+// tooSoon returns the reason why the attempts of the task can't be judged yet, or NoReason: they are too young, or the task
+// got a copy, or lost an attempt while another went on, within the last CopyPause report periods.
+func (m *Mantri) tooSoon(t *Task, v view) (Reason, Comparison) {
 	pause := num.Times(v.interval, m.CopyPause)
-	return t.SinceCopy > 0 && t.SinceCopy < pause || len(t.Attempts) > 1 && v.youngest < pause
+	if !v.judged {
+		age, least := max(t.Attempts[rank(t.Attempts).oldest].Elapsed, 0), v.interval
+		if age >= least {
+			least = pause // the attempt has not reported yet, so it is judged only after the longer time
+		}
+		return TooYoung, Compare(RunSeconds, age.Seconds(), least.Seconds())
+	}
+	return t.settling(pause)
 }
 
 // view contains the facts of a task's attempts that Mantri needs.
 type view struct {
 	interval  time.Duration         // time between two progress reports (Δ), 0 or more
 	remaining time.Duration         // remaining time (t_rem) of the fastest attempt, or Unknown
-	youngest  time.Duration         // age of the newest attempt
 	slowest   int                   // index of the slowest attempt that is judged and may be killed; -1 for none
 	surplus   int                   // the same, of attempts whose remaining time was not predicted from their age
 	judged    bool                  // at least one attempt has run for long enough to be judged
@@ -329,7 +296,7 @@ type view struct {
 // look computes a view of the attempts of a task. The argument interval is the time between two progress reports.
 func (m *Mantri) look(attempts []Attempt, interval time.Duration) view {
 	r, v := rank(attempts), view{interval: max(interval, 0), remaining: estimate.Unknown, slowest: -1, surplus: -1}
-	if v.youngest = youngest(attempts); r.fastest >= 0 {
+	if r.fastest >= 0 {
 		v.fastest = &attempts[r.fastest]
 		v.remaining, v.left = max(0, v.fastest.Remaining), v.fastest.Left
 	}

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/internal/num"
 )
 
 // ranks names three attempts of a task by their indexes in [Task].Attempts.
@@ -64,11 +63,19 @@ func fastestOther(attempts []Attempt, i int) (other *Attempt) {
 	return other
 }
 
-// youngest returns the age of the youngest attempt.
-func youngest(attempts []Attempt) time.Duration {
-	age := num.MaxDuration
-	for i := range attempts {
-		age = min(age, attempts[i].Elapsed)
+// settling returns the reason CopyTooRecent if the task's last copy began or was killed less than a pause ago, or if one of
+// several attempts is younger than that; otherwise NoReason.
+func (t *Task) settling(pause time.Duration) (Reason, Comparison) {
+	since := t.SinceCopy
+	if since <= 0 || since >= pause {
+		if since = pause; len(t.Attempts) > 1 {
+			for i := range t.Attempts {
+				since = min(since, t.Attempts[i].Elapsed)
+			}
+		}
 	}
-	return age
+	if since >= pause {
+		return NoReason, Comparison{}
+	}
+	return CopyTooRecent, Compare(SinceCopySeconds, since.Seconds(), pause.Seconds())
 }
