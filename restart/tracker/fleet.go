@@ -1,9 +1,11 @@
 package tracker
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
@@ -400,14 +402,15 @@ func (fl *fleet) fromRecord(event int) []int {
 }
 
 // appendBehind appends to dst the machines whose total progress is below LATE's percentile, in the order of their
-// progress, least first. The list is computed once for each event in O(machines), and all decisions of the event use
-// it.
+// progress, least first, at most restart.MaxAvoid. The list is computed once for each event in O(machines log machines), and
+// all decisions of the event use it.
 func (fl *fleet) appendBehind(dst []int, percentile float64, event int) []int {
 	if percentile == 0 || fl.pace == nil {
 		return dst
 	}
-	if b := &fl.pace.slowest; b.event != event {
-		b.event, b.n = event, 0
+	pc := fl.pace
+	if pc.behindAt != event {
+		pc.behindAt, pc.behind = event, pc.behind[:0]
 		var of estimate.Distribution
 		bar := 0.
 		for i := range fl.machines {
@@ -419,18 +422,30 @@ func (fl *fleet) appendBehind(dst []int, percentile float64, event int) []int {
 				of, bar = m.Of, m.Of.Quantile(percentile)
 			}
 			if m.Total < bar {
-				b.add(fl.machines[i].number, m.Total)
+				pc.behind = append(pc.behind, machineTotal{fl.machines[i].number, m.Total})
 			}
 		}
+		slices.SortStableFunc(pc.behind, func(a, b machineTotal) int { return cmp.Compare(a.total, b.total) })
+		pc.behind = pc.behind[:min(len(pc.behind), restart.MaxAvoid)]
 	}
-	return append(dst, fl.pace.slowest.machines[:fl.pace.slowest.n]...)
+	for _, m := range pc.behind {
+		dst = append(dst, m.machine)
+	}
+	return dst
 }
 
 // pace contains the total progress of the machines that this phase uses. LATE calls a machine slow if its total is
 // below a percentile. A tracker has a pace only if its policy reads these totals.
 type pace struct {
-	totals  totals
-	slowest slowestMachines
+	totals   totals
+	behindAt int            // number of the event at which behind was computed; 0 if it never was
+	behind   []machineTotal // the machines with the least total progress, ascending
+}
+
+// machineTotal is the number of a machine, and its total progress.
+type machineTotal struct {
+	machine int
+	total   float64
 }
 
 // appear adds a machine that an event has mentioned for the first time. Its total progress is 0.
@@ -478,28 +493,3 @@ func (tot *totals) Quantile(p float64) float64 {
 
 // step rounds a progress score to a multiple of 2^-24.
 func step(score float64) float64 { return float64(math.Round(score*(1<<24)) / (1 << 24)) }
-
-// slowestMachines is the list of the machines with the least total progress, as computed for one event.
-type slowestMachines struct {
-	event    int // number of the event; 0 if the list was never computed
-	n        int
-	machines [restart.MaxAvoid]int
-	totals   [restart.MaxAvoid]float64 // ascending
-}
-
-// add inserts a machine into the list, behind the machines with the same or less progress. If the list is full, the
-// machine with the most progress is left out.
-func (slowest *slowestMachines) add(machine int, total float64) {
-	if slowest.n == len(slowest.totals) {
-		if total >= slowest.totals[slowest.n-1] {
-			return
-		}
-		slowest.n--
-	}
-	i := slowest.n
-	for ; i > 0 && slowest.totals[i-1] > total; i-- {
-		slowest.machines[i], slowest.totals[i] = slowest.machines[i-1], slowest.totals[i-1]
-	}
-	slowest.machines[i], slowest.totals[i] = machine, total
-	slowest.n++
-}
