@@ -17,8 +17,8 @@
 //	    copy beyond-peers run-seconds=31 threshold=30 gain=1s avoid=2
 //
 // A [Recorder] observes a tracker and writes such a text. [Replay] applies the events of a text to a new tracker and
-// writes the new answers. If nothing has changed, the result equals the original text. [Restore] also applies the
-// events to a new tracker, and returns the tracker, so that a scheduler that was stopped can continue. [Parse]
+// writes the new answers. If nothing has changed, the result equals the original text. [Resume] applies
+// events to a tracker that was restored from a snapshot, so that a scheduler that was stopped can continue. [Parse]
 // returns the events. [AppendEvent] writes a single line.
 //
 // # The format

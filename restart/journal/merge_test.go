@@ -88,7 +88,7 @@ func TestReplayIgnoresInvalidDeltas(t *testing.T) {
 		a := tr.Apply(tracker.Event{Kind: tracker.Merged, Time: time.Unix(5, 0), Delta: delta})
 		assert.True(t, a.Ignored, "%q", delta)
 		tr.Start(time.Unix(6, 0), 0, 0)
-		replayed, err := Restore(recorder.Bytes(), Options{})
+		replayed, err := restore(recorder.Bytes(), Options{})
 		if assert.NoError(t, err, "%q", delta) {
 			assert.Equal(t, tr.Ledger(), replayed.Ledger(), "%q", delta)
 		}
@@ -100,7 +100,7 @@ func TestPhaseWithoutTasksReadsBack(t *testing.T) {
 	config := tracker.Config{Work: []float64{}, Slots: 2, Interval: time.Second}
 	_, err := tracker.New(config)
 	require.NoError(t, err)
-	_, err = Restore(NewRecorder(config).Bytes(), Options{})
+	_, err = restore(NewRecorder(config).Bytes(), Options{})
 	assert.NoError(t, err)
 	data, err := config.MarshalJSON()
 	require.NoError(t, err)

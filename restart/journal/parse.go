@@ -119,7 +119,7 @@ func lines(data []byte) iter.Seq2[line, error] {
 				err = errors.New("an indented line is an answer, want an event before it")
 			}
 			if err != nil {
-				yield(line{}, fmt.Errorf("journal: line %d: %w%s", number, err, l.advice()))
+				yield(line{}, fmt.Errorf("journal: line %d: %w", number, err))
 				return
 			}
 			if !yield(l, nil) {
@@ -156,17 +156,6 @@ func checkAnswer(text string) error {
 	}
 	return fmt.Errorf("an indented line is an answer, want it to begin with one of %s, got %.40q",
 		strings.Join(answerWords[:], ", "), text)
-}
-
-// advice returns the end of an error about a line with a word of journals from before the first release: how to go on.
-func (l *line) advice() string {
-	for _, w := range [...]struct{ before, now string }{{"duplicate", "copy"}, {"guarded", "least-cost"}} {
-		if strings.Contains(l.text, w.before) {
-			return fmt.Sprintf("; journals before v0.1.0 have %q for %q: write the new word in the events, and remove the "+
-				"indented lines, which Replay writes again", w.before, w.now)
-		}
-	}
-	return ""
 }
 
 // parse reads a line that is not an answer.

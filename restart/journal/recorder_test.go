@@ -150,6 +150,13 @@ func randomConfig(source *rand.Rand) tracker.Config {
 	return c
 }
 
+// restore replays a journal, and returns the tracker of its last phase.
+func restore(data []byte, o Options) (*tracker.Tracker, error) {
+	p := player{options: o}
+	err := p.play(data)
+	return p.tracker, err
+}
+
 // A recording replays exactly: each decision and each number.
 func TestRecordingsReplayExactly(t *testing.T) {
 	actions := map[restart.Action]int{}
@@ -173,7 +180,7 @@ func TestRecordingsReplayExactly(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(recorded), string(replayed), "seed %d", seed)
 
-		restored, err := Restore(recorded, Options{})
+		restored, err := restore(recorded, Options{})
 		require.NoError(t, err)
 		want, err := tr.MarshalBinary()
 		require.NoError(t, err)

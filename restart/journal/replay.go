@@ -9,7 +9,7 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// Options are the settings of [Replay] and [Restore]. The zero value replays a journal as it was recorded.
+// Options are the settings of [Replay]. The zero value replays a journal as it was recorded.
 type Options struct {
 	// Policy is used in place of the policy in the journal. Nil means that the policy in the journal is used.
 	Policy restart.Policy
@@ -42,26 +42,11 @@ const defaultMaxTasks = 1 << 20
 //
 // The cost is the cost of the tracker, and for each line some microseconds and six small allocations.
 func Replay(data []byte, o Options) ([]byte, error) {
-	p := player{options: o, text: make([]byte, 0, len(data)), writes: true}
+	p := player{options: o, text: make([]byte, 0, len(data))}
 	if err := p.play(data); err != nil {
 		return nil, err
 	}
 	return p.text, nil
-}
-
-// Restore applies the events of a journal to a new tracker, and returns the tracker. The same events give the same
-// tracker, so a scheduler that kept its journal can continue where it stopped. If the journal has several phases,
-// Restore returns the tracker of the last phase. If it has none, Restore returns an error. The options supply the
-// custom values of the journal. To continue the recording, set OnEvent in Options.Configure.
-func Restore(data []byte, o Options) (*tracker.Tracker, error) {
-	p := player{options: o}
-	if err := p.play(data); err != nil {
-		return nil, err
-	}
-	if p.tracker == nil {
-		return nil, errors.New("journal: there is no phase, want at least one")
-	}
-	return p.tracker, nil
 }
 
 // Resume applies the events of a part of a journal to the tracker t. The tracker was restored from a snapshot, and
@@ -84,10 +69,8 @@ func Resume(t *tracker.Tracker, data []byte) error {
 // player is the state of a running replay.
 type player struct {
 	options Options
-	// The journal with the new answers, if writes is true.
+	// The journal with the new answers.
 	text []byte
-	// True if the new answers are wanted as text.
-	writes bool
 	// The line end of the last event.
 	end string
 	// Memory that each event uses again.
@@ -113,9 +96,7 @@ func (p *player) play(data []byte) error {
 		if err := p.prepare(&l); err != nil {
 			return err
 		}
-		if p.writes {
-			p.text = append(append(p.text, l.text...), l.end...)
-		}
+		p.text = append(append(p.text, l.text...), l.end...)
 		if l.class == eventLine {
 			p.line, p.end = l.number, l.end
 			p.tracker.Apply(l.event)
@@ -218,9 +199,7 @@ func (p *player) complete(c *tracker.Config) error {
 		return fmt.Errorf("the phase has %d tasks and %d machines, want no more than %d, or a higher Options.MaxTasks",
 			max(c.Tasks, len(c.Work)), c.Machines, limit)
 	}
-	if p.writes {
-		c.OnEvent = p.write
-	}
+	c.OnEvent = p.write
 	if p.options.OnDecision != nil {
 		if c.Policy == nil {
 			c.Policy = restart.LeastCost{}
