@@ -14,44 +14,28 @@ import (
 type BlacklistConfig struct {
 	// Window is the length of a time window. A machine is banned for a window at a time. Zero means 5 minutes. The
 	// paper tried 5 minutes and one hour.
-	Window time.Duration
+	Window time.Duration `want:"length" default:"5m"`
 	// Recent is the weight of the latest window in the prediction, in (0, 1]. All earlier windows together have
 	// the weight 1-Recent. Zero means 0.5, because the paper weighs both equally.
-	Recent float64
+	Recent float64 `want:"share" default:"0.5"`
 	// Threshold is the paper's p_b, a probability in (0, 1). A machine is banned if the predicted probability that
 	// a task on the machine straggles is above Threshold. Zero means 0.3; the paper states no value.
-	Threshold float64
+	Threshold float64 `want:"probability" default:"0.3"`
 	// MaxShare is the largest share of the machines that may be banned at the same time, in (0, 1]. The number of
 	// machines is rounded down. Zero means 0.1, which is about the share in the paper's clusters. With fewer than
 	// ten machines, a share of 0.1 bans no machine.
-	MaxShare float64
+	MaxShare float64 `want:"share" default:"0.1"`
 	// MinTasks is a number of tasks, at least 1. A window is used for a machine only if at least so many tasks
 	// have ended on the machine in the window. Zero means 3; the paper states no value.
-	MinTasks int
+	MinTasks int `want:"count" default:"3"`
 }
 
 // Effective returns the configuration with its zero fields replaced by their defaults.
-func (c BlacklistConfig) Effective() BlacklistConfig {
-	c.Window = check.Or(c.Window, 5*time.Minute)
-	c.Recent = check.Or(c.Recent, 0.5)
-	c.Threshold = check.Or(c.Threshold, 0.3)
-	c.MaxShare = check.Or(c.MaxShare, 0.1)
-	c.MinTasks = check.Or(c.MinTasks, 3)
-	return c
-}
+func (c BlacklistConfig) Effective() BlacklistConfig { return check.Filled(c) }
 
 // Validate returns an error for the first field that is out of range. The error contains the name of the field,
 // its value and its range.
-func (c BlacklistConfig) Validate() error {
-	const place = "clone: BlacklistConfig"
-	return cmp.Or(
-		check.Length(place, "Window", c.Window),
-		check.Share(place, "Recent", c.Recent, false),
-		check.Probability(place, "Threshold", c.Threshold),
-		check.Share(place, "MaxShare", c.MaxShare, false),
-		check.Count(place, "MinTasks", c.MinTasks, false),
-	)
-}
+func (c BlacklistConfig) Validate() error { return check.Valid(c) }
 
 // String returns the configuration as one line. LogValue returns the same fields for log/slog. MarshalJSON writes the
 // same fields, and UnmarshalJSON reads the JSON.

@@ -1,7 +1,6 @@
 package clone
 
 import (
-	"cmp"
 	"log/slog"
 	"math"
 
@@ -18,13 +17,13 @@ const Off = -1
 type Config struct {
 	// AcceptableRisk is the paper's ε: the probability, in (0, 1), that a cloned job may straggle. Zero means
 	// 0.05.
-	AcceptableRisk float64
+	AcceptableRisk float64 `want:"probability" default:"0.05"`
 	// BudgetShare is the paper's β: the share of the cluster's slots that may be charged to cloning, in (0, 1].
 	// Zero means 0.05. [Off] means that there is no such limit, so only Ceiling limits cloning.
-	BudgetShare float64
+	BudgetShare float64 `want:"share or off" default:"0.05"`
 	// Ceiling is the paper's τ: a share of the cluster's slots, in (0, 1]. A job is cloned only if at most this share
 	// of the slots is busy after its clones have started. Zero means 0.8. [Off] means that there is no such limit.
-	Ceiling float64
+	Ceiling float64 `want:"share or off" default:"0.8"`
 	// Charge says how many slots are charged for a cloned task. The zero value is the paper's rule.
 	Charge Charge
 	// Shortage says what happens if the limits leave too few slots for the clones of a job. The zero value is the
@@ -84,25 +83,11 @@ func (s Shortage) MarshalText() ([]byte, error) { return enum.Text(shortageNames
 func (s *Shortage) UnmarshalText(text []byte) error { return enum.Parse(shortageNames[:], text, s) }
 
 // Effective returns the configuration with its zero fields replaced by their defaults, for example for a log.
-func (c Config) Effective() Config {
-	c.AcceptableRisk = check.Or(c.AcceptableRisk, 0.05)
-	c.BudgetShare = check.Or(c.BudgetShare, 0.05)
-	c.Ceiling = check.Or(c.Ceiling, 0.8)
-	return c
-}
+func (c Config) Effective() Config { return check.Filled(c) }
 
 // Validate returns an error for the first field that is out of range. The error contains the name of the field,
 // its value and its range.
-func (c Config) Validate() error {
-	const place = "clone: Config"
-	return cmp.Or(
-		check.Probability(place, "AcceptableRisk", c.AcceptableRisk),
-		check.Share(place, "BudgetShare", c.BudgetShare, true),
-		check.Share(place, "Ceiling", c.Ceiling, true),
-		check.Named(place, "Charge", c.Charge, chargeNames[:]),
-		check.Named(place, "Shortage", c.Shortage, shortageNames[:]),
-	)
-}
+func (c Config) Validate() error { return check.Valid(c) }
 
 // String returns the configuration as one line. LogValue returns the same fields for log/slog. MarshalJSON writes the
 // same fields, and UnmarshalJSON reads the JSON.

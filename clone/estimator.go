@@ -1,7 +1,6 @@
 package clone
 
 import (
-	"cmp"
 	"log/slog"
 	"math"
 	"slices"
@@ -14,34 +13,22 @@ import (
 // EstimatorConfig is the configuration of an [Estimator]. The zero value has the paper's parameters.
 type EstimatorConfig struct {
 	// Period is the time after which a new estimate replaces the old estimate. Zero means one hour.
-	Period time.Duration
+	Period time.Duration `want:"length" default:"1h"`
 	// Slow is a share of the median progress rate of a phase, in (0, 1]. A task straggles if its progress rate is
 	// below this share of the median. Zero means 0.5.
-	Slow float64
+	Slow float64 `want:"share" default:"0.5"`
 	// MinTasks is the number of tasks that an estimate needs, at least 1. If a period has fewer tasks, they are
 	// included in the next period. Zero means 100. The paper states no value. With 100 tasks, an estimate of 0.1
 	// has the standard error 0.03.
-	MinTasks int
+	MinTasks int `want:"count" default:"100"`
 }
 
 // Effective returns the configuration with its zero fields replaced by their defaults.
-func (c EstimatorConfig) Effective() EstimatorConfig {
-	c.Period = check.Or(c.Period, time.Hour)
-	c.Slow = check.Or(c.Slow, 0.5)
-	c.MinTasks = check.Or(c.MinTasks, 100)
-	return c
-}
+func (c EstimatorConfig) Effective() EstimatorConfig { return check.Filled(c) }
 
 // Validate returns an error for the first field that is out of range. The error contains the name of the field,
 // its value and its range.
-func (c EstimatorConfig) Validate() error {
-	const place = "clone: EstimatorConfig"
-	return cmp.Or(
-		check.Length(place, "Period", c.Period),
-		check.Share(place, "Slow", c.Slow, false),
-		check.Count(place, "MinTasks", c.MinTasks, false),
-	)
-}
+func (c EstimatorConfig) Validate() error { return check.Valid(c) }
 
 // String returns the configuration as one line. LogValue returns the same fields for log/slog. MarshalJSON writes the
 // same fields, and UnmarshalJSON reads the JSON.

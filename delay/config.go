@@ -143,7 +143,7 @@ func (c Config) validate(name string) error {
 			return check.Bad(place, check.At("Misses", i, ""), m, "0 or more")
 		}
 	}
-	return check.Named(place, "Reset", c.Reset, resetNames[:])
+	return check.Named(place, "Reset", c.Reset)
 }
 
 // Config returns the configuration of the policy, with zero fields replaced by their defaults.

@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
@@ -16,14 +15,14 @@ const defaultMinSamples = 3
 type UnitTimesConfig struct {
 	// MinSamples is the number of samples that UnitTimes needs before it uses them. With fewer samples UnitTimes
 	// uses Prior. 0 means 3.
-	MinSamples int
+	MinSamples int `want:"count"`
 	// Prior is the distribution of the time per unit of work, in seconds, that the host expects before enough tasks
 	// of the phase have run. Nil means that the host expects nothing.
 	Prior Distribution
 	// Floor is the least work of a task, in units: a task with less work is treated as a task of Floor units. A
 	// task that reads nearly nothing still takes its start-up time. Without a Floor, the time of such a task per
 	// unit would be absurdly long. A tenth of the phase's mean work is a good choice. 0 means no floor.
-	Floor float64
+	Floor float64 `want:"factor"`
 	// FixedOverhead keeps the overhead at 0, so that the time of a task is proportional to its work, as in the
 	// paper's equation 3; see [UnitTimes.Overhead].
 	FixedOverhead bool
@@ -50,10 +49,7 @@ func (c UnitTimesConfig) Effective() UnitTimesConfig {
 }
 
 // Validate returns an error that names the first field that is out of range, its value and its range; or nil.
-func (c UnitTimesConfig) Validate() error {
-	const place = "estimate: UnitTimesConfig"
-	return cmp.Or(check.Count(place, "MinSamples", c.MinSamples, false), check.Factor(place, "Floor", c.Floor))
-}
+func (c UnitTimesConfig) Validate() error { return check.Valid(c) }
 
 // MarshalJSON returns the fields that are not zero as JSON. Names are kebab-case, times are in seconds, and a rule
 // that is turned off has the value -1. UnmarshalJSON reads this form.

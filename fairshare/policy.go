@@ -1,8 +1,6 @@
 package fairshare
 
 import (
-	"cmp"
-
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/enum"
 	"github.com/straggler-go/straggler/internal/wire"
@@ -106,16 +104,7 @@ func (s *Surplus) UnmarshalText(text []byte) error { return enum.Parse(surplusNa
 
 // Validate returns an error for the first field that is out of range. The error contains the name of the field,
 // its value and its range.
-func (p Policy) Validate() error {
-	const place = "fairshare: Policy"
-	return cmp.Or(
-		check.Named(place, "OnInfeasible", p.OnInfeasible, onInfeasibleNames[:]),
-		check.Named(place, "Basis", p.Basis, basisNames[:]),
-		check.Named(place, "Discipline", p.Discipline, disciplineNames[:]),
-		check.Named(place, "Surplus", p.Surplus, surplusNames[:]),
-		check.Named(place, "Order", p.Order, orderNames[:]),
-	)
-}
+func (p Policy) Validate() error { return check.Valid(p) }
 
 // MarshalJSON returns a JSON object with the fields that are not zero. Its keys are the names of the fields in
 // kebab case, for example "on-infeasible". UnmarshalJSON reads that form.

@@ -55,7 +55,7 @@ type Policy struct {
 // its value and its range.
 func (p Policy) Validate() error {
 	const place = "laxity: Policy"
-	return cmp.Or(check.Named(place, "Rule", p.Rule, ruleNames[:]), check.Least(place, "Margin", p.Margin, 0))
+	return cmp.Or(check.Valid(p), check.Least(place, "Margin", p.Margin, 0))
 }
 
 // MarshalJSON returns a JSON object with the fields that are not zero. Its keys are the names of the fields in

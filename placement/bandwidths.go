@@ -1,7 +1,6 @@
 package placement
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -48,23 +47,15 @@ type BandwidthConfig struct {
 	// Short is the longest duration of a phase that the rule Hybrid treats as short. The duration is estimated: it
 	// is the time to move all input over the links at the measured bandwidths, if the input is spread as evenly as
 	// possible. Zero means one minute; the paper states no value. The other rules ignore Short.
-	Short time.Duration
+	Short time.Duration `want:"length" default:"1m"`
 }
 
 // Effective returns the configuration with its zero fields replaced by their defaults, for example for a log.
-func (b BandwidthConfig) Effective() BandwidthConfig {
-	if b.Short == 0 {
-		b.Short = time.Minute
-	}
-	return b
-}
+func (b BandwidthConfig) Effective() BandwidthConfig { return check.Filled(b) }
 
 // Validate returns an error for the first field that is out of range. The error contains the name of the field,
 // its value and its range.
-func (b BandwidthConfig) Validate() error {
-	const place = "placement: BandwidthConfig"
-	return cmp.Or(check.Named(place, "Rule", b.Rule, bandwidthRuleNames[:]), check.Length(place, "Short", b.Short))
-}
+func (b BandwidthConfig) Validate() error { return check.Valid(b) }
 
 // MarshalJSON returns a JSON object with the fields that are not zero. Its keys are the names of the fields in
 // kebab case, and durations are in seconds. UnmarshalJSON reads this form.

@@ -17,29 +17,20 @@ type LinkRatesConfig struct {
 	Racks int
 	// Window is the length of the time windows in which the bytes of each link are added up. A read should last
 	// about as long as a window, or longer. Zero means 10 s.
-	Window time.Duration
+	Window time.Duration `want:"length" default:"10s"`
 	// Windows is the number of most recent windows that are remembered, from 2 to 1000. Zero means 30; with
 	// windows of 10 s these are five minutes.
-	Windows int
+	Windows int `want:"2 to 1000" default:"30"`
 }
 
 // Effective returns the configuration with its zero fields replaced by their defaults.
-func (c LinkRatesConfig) Effective() LinkRatesConfig {
-	c.Window = check.Or(c.Window, 10*time.Second)
-	c.Windows = check.Or(c.Windows, 30)
-	return c
-}
+func (c LinkRatesConfig) Effective() LinkRatesConfig { return check.Filled(c) }
 
 // Validate returns an error for the first field that is out of range. The error contains the name of the field,
 // its value and its range.
 func (c LinkRatesConfig) Validate() error {
 	const place = "placement: LinkRatesConfig"
-	return cmp.Or(
-		check.Least(place, "Racks", c.Racks, 1),
-		check.Within(place, "Racks", c.Racks, 1, 1<<20),
-		check.Length(place, "Window", c.Window),
-		check.Within(place, "Windows", c.Windows, 2, 1000),
-	)
+	return cmp.Or(check.Valid(c), check.Least(place, "Racks", c.Racks, 1), check.Within(place, "Racks", c.Racks, 1, 1<<20))
 }
 
 // MarshalJSON returns a JSON object with the fields that are not zero. Its keys are the names of the fields in

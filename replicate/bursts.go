@@ -15,19 +15,19 @@ type LossBurstsConfig struct {
 	// Losses is the number of losses of one machine within Window that begin a burst, from 1 to 1000. 0 means 1, as
 	// in the paper. With 2, fewer recomputations are useless: 7 % instead of 24 % in the paper [Mantri §6.5]. [Off]
 	// means that no burst ever begins.
-	Losses int
+	Losses int `want:"count or off"`
 	// Window is how long a loss is remembered. The losses that begin a burst must be within one Window. The burst
 	// ends one Window after the first of these losses, unless there are further losses. 0 means 15 minutes. The
 	// paper gives no number. It says that losses come in quick succession.
-	Window time.Duration
+	Window time.Duration `want:"length"`
 	// Prior is the assumed probability, in (0, 1), that an output of a machine in a burst is lost when a task wants
 	// to read it. With every output that a task wants to read, Prior has less effect on [LossBursts.Missing]. 0
 	// means 0.76 if Losses is 1, and 0.93 if Losses is more. These are the shares of the paper's recomputations
 	// that were useful [Mantri §6.5].
-	Prior float64
+	Prior float64 `want:"probability"`
 	// Weight is how strong Prior is, as a number of outputs. After tasks have wanted this many outputs of machines
 	// in a burst, these outputs have the same weight as Prior. 0 means 20.
-	Weight float64
+	Weight float64 `want:"factor"`
 }
 
 // Effective returns the configuration with its defaults filled in.
@@ -46,13 +46,7 @@ func (c LossBurstsConfig) Effective() LossBurstsConfig {
 // value and its range.
 func (c LossBurstsConfig) Validate() error {
 	const place = "replicate: LossBurstsConfig"
-	return cmp.Or(
-		check.Count(place, "Losses", c.Losses, true),
-		check.Within(place, "Losses", max(c.Losses, 0), 1, maxBurstLosses),
-		check.Length(place, "Window", c.Window),
-		check.Probability(place, "Prior", c.Prior),
-		check.Factor(place, "Weight", c.Weight),
-	)
+	return cmp.Or(check.Valid(c), check.Within(place, "Losses", max(c.Losses, 0), 1, maxBurstLosses))
 }
 
 // MarshalJSON returns the fields that are not zero as JSON. Names are in kebab case, durations are in seconds, and

@@ -17,11 +17,11 @@ type LossesConfig struct {
 	// Window is how long outputs and losses are included in the record, at least 16 ns. 0 means a week.
 	Window time.Duration
 	// Prior is the probability of loss, in (0, 1), that is assumed before any outputs are recorded. 0 means 0.001.
-	Prior float64
+	Prior float64 `want:"probability"`
 	// Weight is a number of outputs. If a machine has this many outputs, its own record has the same weight as the
 	// record of the cluster. If the cluster has this many outputs, its record has the same weight as Prior. 0 means
 	// 100.
-	Weight float64
+	Weight float64 `want:"factor"`
 }
 
 // Effective returns the configuration with its defaults filled in.
@@ -36,11 +36,7 @@ func (c LossesConfig) Effective() LossesConfig {
 // value and its range.
 func (c LossesConfig) Validate() error {
 	const place = "replicate: LossesConfig"
-	return cmp.Or(
-		check.Least(place, "Window", c.Effective().Window, sixteenths),
-		check.Probability(place, "Prior", c.Prior),
-		check.Factor(place, "Weight", c.Weight),
-	)
+	return cmp.Or(check.Valid(c), check.Least(place, "Window", c.Effective().Window, sixteenths))
 }
 
 // MarshalJSON returns the fields that are not zero as JSON. Names are in kebab case, durations are in seconds, and

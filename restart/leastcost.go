@@ -1,7 +1,6 @@
 package restart
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
@@ -44,10 +43,10 @@ import (
 // this library's own. The page docs/worlds.md shows their effect.
 type LeastCost struct {
 	// Price is the value of ending a task one second sooner while tasks wait, in seconds of a slot. 0 means 0.5.
-	Price float64
+	Price float64 `want:"factor"`
 	// IdlePrice is the value of ending a task one second sooner while no task waits, in seconds of a slot. 0 means 3:
 	// a copy may use three seconds of idle slots for each second that it saves.
-	IdlePrice float64
+	IdlePrice float64 `want:"factor"`
 }
 
 // The numbers of the default policy are this library's choices. The page docs/decisions/19-least-cost.md shows the
@@ -77,10 +76,7 @@ func (c LeastCost) Effective() LeastCost {
 
 // Validate returns an error for the first field that is out of range. The error states the value and the allowed
 // range.
-func (c LeastCost) Validate() error {
-	const place = "restart: LeastCost"
-	return cmp.Or(check.Factor(place, "Price", c.Price), check.Factor(place, "IdlePrice", c.IdlePrice))
-}
+func (c LeastCost) Validate() error { return check.Valid(c) }
 
 // Decide says what to do about a running task. The cost is O(len(t.Attempts)), and about thirty quantiles of t.Fresh
 // and of each Attempt.Left. Decide allocates nothing.

@@ -1,8 +1,6 @@
 package restart
 
 import (
-	"cmp"
-
 	"github.com/straggler-go/straggler/internal/check"
 )
 
@@ -25,14 +23,14 @@ import (
 // comment of [Trials] states.
 type Limits struct {
 	// Restarts is how often a task may be restarted. The Mantri paper calls it γ. 0 means 3; Off: never.
-	Restarts int
+	Restarts int `want:"count or off"`
 	// Copies is how many copies a task may be given, over its whole life. 0 means 8; Off: none.
-	Copies int
+	Copies int `want:"count or off"`
 	// FreeTrials is how many trials may be lost before any trial was won. 0 means 4; Off: none.
-	FreeTrials int
+	FreeTrials int `want:"count or off"`
 	// LossShare is the share of the phase's slot time that lost trials may use, in (0, 1]. For example, 0.03 is 3 %.
 	// 0 means 0.03; Off: trials may lose any amount.
-	LossShare float64
+	LossShare float64 `want:"share or off"`
 }
 
 // The default values of the fields of Limits. They are this library's choices.
@@ -45,15 +43,7 @@ const (
 
 // Validate returns an error for the first field that is out of range. The error states the value and the allowed
 // range.
-func (l Limits) Validate() error {
-	const place = "restart: Limits"
-	return cmp.Or(
-		check.Count(place, "Restarts", l.Restarts, true),
-		check.Count(place, "Copies", l.Copies, true),
-		check.Count(place, "FreeTrials", l.FreeTrials, true),
-		check.Share(place, "LossShare", l.LossShare, true),
-	)
-}
+func (l Limits) Validate() error { return check.Valid(l) }
 
 // Effective returns the limits with each zero field replaced by its default.
 func (l Limits) Effective() Limits {

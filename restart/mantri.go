@@ -50,30 +50,30 @@ import (
 //     too.
 type Mantri struct {
 	// MaxRestarts is how often a task may be restarted; γ in the paper. 0 means 3; Off: never.
-	MaxRestarts int
+	MaxRestarts int `want:"count or off"`
 	// CopyThreshold applies to a copy while tasks wait for slots; δ in the paper. The copy must save slot time with a
 	// probability greater than CopyThreshold, in (0, 1). 0 means 0.25; Off: no such copies.
-	CopyThreshold float64
+	CopyThreshold float64 `want:"probability or off"`
 	// IdleGain applies to a copy while slots are idle; ρ in the paper. The copy must be expected to save more than
 	// IdleGain report periods. 0 means 3; Off: no such copies.
-	IdleGain float64
+	IdleGain float64 `want:"factor or off"`
 	// FastestKept is how many of a task's fastest attempts are never killed; α in the paper. 0 means 2. A task has at
 	// most FastestKept + 1 attempts at once, because a new copy is not yet judged.
-	FastestKept int
+	FastestKept int `want:"count"`
 	// CopyPause is a number of report periods. After the start of a copy, this time must pass before the task may get
 	// another copy or be restarted. 0 means 2: a new copy reports after one period, and is compared at the next
 	// report.
-	CopyPause float64
+	CopyPause float64 `want:"factor"`
 	// RaisedBar is a number of report periods. Each earlier restart of a task raises the bar of the next restart by
 	// this time. So a long task is not killed again and again. 0, the default, is the paper's rule: the bar stays the
 	// same.
-	RaisedBar float64
+	RaisedBar float64 `want:"factor"`
 	// Confidence applies to a task whose remaining time (t_rem) is uncertain. A restart needs at least this
 	// probability, in (0, 1), that t_rem exceeds the bar. 0 means 0.75, which is 1-δ: the paper restarts "only when
 	// the probability of success is high".
-	Confidence float64
+	Confidence float64 `want:"probability"`
 	// MaxCopies is how many copies a task may be given over its whole life. 0 means 8; Off: none.
-	MaxCopies int
+	MaxCopies int `want:"count or off"`
 }
 
 // Effective returns the policy with each zero field replaced by its default, for logs.
@@ -99,32 +99,7 @@ func (m *Mantri) fill() {
 
 // Validate returns an error for the first field that is out of range. The error states the value and the allowed
 // range.
-func (m Mantri) Validate() error { return m.validate("restart: Mantri") }
-
-func (m *Mantri) validate(place string) error {
-	switch {
-	case m.MaxRestarts < 0 && m.MaxRestarts != Off:
-		return check.Bad(place, "MaxRestarts", m.MaxRestarts, "a positive number, 0 for the default, or Off")
-	case !(m.CopyThreshold >= 0 && m.CopyThreshold < 1) && m.CopyThreshold != Off:
-		return check.Bad(place, "CopyThreshold", m.CopyThreshold,
-			"a probability in (0, 1), 0 for the default, or Off")
-	case m.MaxCopies < 0 && m.MaxCopies != Off:
-		return check.Bad(place, "MaxCopies", m.MaxCopies, "a positive number, 0 for the default, or Off")
-	case !(m.Confidence >= 0 && m.Confidence < 1):
-		return check.Bad(place, "Confidence", m.Confidence, "a probability in (0, 1), or 0 for the default")
-	case m.FastestKept < 0:
-		return check.Bad(place, "FastestKept", m.FastestKept, "a positive number, or 0 for the default")
-	}
-	if m.IdleGain != Off {
-		if err := check.Factor(place, "IdleGain", m.IdleGain); err != nil {
-			return err
-		}
-	}
-	if err := check.Factor(place, "CopyPause", m.CopyPause); err != nil {
-		return err
-	}
-	return check.Factor(place, "RaisedBar", m.RaisedBar)
-}
+func (m Mantri) Validate() error { return check.Valid(m) }
 
 // Decide says what to do about a running task. If only the time of a new attempt (t_new) becomes longer, Keep never
 // turns into Restart. If only the remaining time (t_rem) becomes longer, Restart never turns into Keep. The cost is

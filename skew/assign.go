@@ -159,7 +159,7 @@ func (c Policy) Assign(p Problem) (Plan, error) {
 
 // Validate returns an error for the first field that is out of range. The error contains the name of the field, its
 // value and its range.
-func (c Policy) Validate() error { return check.Named("skew: Policy", "Rule", c.Rule, ruleNames[:]) }
+func (c Policy) Validate() error { return check.Named("skew: Policy", "Rule", c.Rule) }
 
 // MarshalJSON returns the fields that are not zero as JSON, with names in kebab case. UnmarshalJSON reads that
 // form.

@@ -108,7 +108,7 @@ func Of(s Scheme, n, c int, p float64) (float64, error) {
 		}
 		return randomAvoidance(tasks, c, p), nil
 	}
-	return 0, check.Named(prefix, "scheme", s, schemeNames[:])
+	return 0, check.Named(prefix, "scheme", s)
 }
 
 // power returns q^c. For large c it uses math.Exp and not math.Pow. The error of math.Pow grows with c; the error of

@@ -66,7 +66,7 @@ func (c WindowTableConfig) Validate() error {
 		check.Share(place, "Contention", c.Contention, false),
 		check.Count(place, "MinSamples", c.MinSamples, false),
 		check.Within(place, "Keep", c.Keep, c.MinSamples, maxKeep),
-		check.Named(place, "Pairing", c.Pairing, pairingNames[:]),
+		check.Named(place, "Pairing", c.Pairing),
 	)
 }
 

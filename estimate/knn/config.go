@@ -48,35 +48,26 @@ func (s *Scaling) UnmarshalText(text []byte) error { return enum.Parse(scalingNa
 type Config struct {
 	// Dimensions is the number of parameters of a task, at most 64. 0 means 3: the size of the task, and the CPU
 	// and memory that the task needs.
-	Dimensions int
+	Dimensions int `default:"3"`
 	// Neighbours is k, the number of nearest past runs that a prediction uses. 0 means the least k with k^5 >= n^4
 	// for n runs. The paper lets k grow as n^(4/5), and gives no factor. For 100,000 runs this default is 10,000,
 	// and a prediction becomes slow. So set Neighbours if there will be many runs. If there are fewer runs than
 	// Neighbours, a prediction uses all runs.
-	Neighbours int
+	Neighbours int `want:"count"`
 	// Keep is the number of runs that the Regressor remembers. After that, each new run replaces the oldest run. 0
 	// means 10,000; the paper gives no figure.
-	Keep int
+	Keep int `default:"10000"`
 	// Scaling is the unit in which distances are measured. The zero value is [ScaleDeviation].
 	Scaling Scaling
 }
 
 // Effective returns the configuration with its defaults filled in.
-func (c Config) Effective() Config {
-	c.Dimensions = check.Or(c.Dimensions, 3)
-	c.Keep = check.Or(c.Keep, 10000)
-	return c
-}
+func (c Config) Effective() Config { return check.Filled(c) }
 
 // Validate returns an error that names the first field that is out of range, its value and its range; or nil.
 func (c Config) Validate() error {
 	const place = "estimate/knn: Config"
-	return cmp.Or(
-		check.Within(place, "Dimensions", c.Dimensions, 1, maxDimensions),
-		check.Count(place, "Neighbours", c.Neighbours, false),
-		check.Within(place, "Keep", c.Keep, 1, maxRuns),
-		check.Named(place, "Scaling", c.Scaling, scalingNames[:]),
-	)
+	return cmp.Or(check.Valid(c), check.Within(place, "Dimensions", c.Dimensions, 1, maxDimensions), check.Within(place, "Keep", c.Keep, 1, maxRuns))
 }
 
 // MarshalJSON returns the fields that are not zero as JSON. Names are kebab-case, times are in seconds, and a rule

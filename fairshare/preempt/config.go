@@ -130,7 +130,7 @@ func (c Config) Validate() error {
 	return cmp.Or(
 		c.Timeouts.validate("Timeouts"),
 		threshold,
-		check.Named(place, "Target", c.Target, targetNames[:]),
+		check.Named(place, "Target", c.Target),
 		check.Age(place, "Cooldown", c.Cooldown),
 	)
 }

@@ -3,19 +3,31 @@
 //
 //	restart: Mantri.IdleGain is +Inf, want a positive finite number, or 0 for the default
 //
-// Each check gets the place, such as "restart: Mantri", and the name of the field. If several fields are wrong, a
-// Validate method returns the error of the first wrong field in this way:
+// Most fields of configurations have their range and their default in their tags:
 //
-//	return cmp.Or(
-//		check.Share("clone: Config", "Budget", c.Budget, true),
-//		check.Least("clone: Config", "MaxCopies", c.MaxCopies, 0),
-//	)
+//	type Config struct {
+//		Budget float64       `want:"share or off" default:"0.1"`
+//		Window time.Duration `want:"length" default:"1m"`
+//	}
+//
+//	func (c Config) Validate() error   { return check.Valid(c) }
+//	func (c Config) Effective() Config { return check.Filled(c) }
+//
+// The words of want are the names of functions of this package: share, factor, probability, age, length and count. "or off"
+// says that Off is allowed, and "1 to 100" is the range of [Within]. An enumeration needs no tag: its value must have a
+// name. Both functions use reflection. So a policy that decides often fills in its defaults by [Or].
+//
+// A check that a tag cannot say gets the place, such as "restart: Mantri", and the name of the field:
+//
+//	return cmp.Or(check.Valid(c), check.Least("clone: Config", "MaxCopies", c.MaxCopies, 0))
 package check
 
 import (
+	"encoding"
 	"fmt"
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 
@@ -137,21 +149,100 @@ func Within[T int | float64](place, field string, v, least, most T) error {
 	return Badf(place, field, v, "%v to %v, or 0 for the default", least, most)
 }
 
-// Probability returns nil for a probability in (0, 1), and for 0, which means the default. Otherwise it returns an
-// error.
-func Probability(place, field string, v float64) error {
-	if v >= 0 && v < 1 {
+// Probability returns nil for a probability in (0, 1), for 0, which means the default, and for Off if off is true.
+// Otherwise it returns an error.
+func Probability(place, field string, v float64, off bool) error {
+	switch {
+	case v >= 0 && v < 1, off && v == Off:
 		return nil
+	case off:
+		return Bad(place, field, v, "a probability in (0, 1), 0 for the default, or Off")
 	}
 	return Bad(place, field, v, "a probability in (0, 1), or 0 for the default")
 }
 
-// Named returns nil if the value of the enumeration has a name. Otherwise it returns an error.
-func Named[E ~uint8](place, field string, v E, names []string) error {
-	if int(v) < len(names) {
+// Named returns nil if e, a value of an enumeration, has a name. Otherwise it returns an error that lists the names.
+func Named(place, field string, e encoding.TextMarshaler) error {
+	if _, err := e.MarshalText(); err == nil {
 		return nil
 	}
-	return Bad(place, field, v, "one of: "+strings.Join(names, ", "))
+	var names []string
+	for v := reflect.New(reflect.TypeOf(e)).Elem(); ; v.SetUint(v.Uint() + 1) {
+		name, err := v.Interface().(encoding.TextMarshaler).MarshalText()
+		if err != nil {
+			return Bad(place, field, e, "one of: "+strings.Join(names, ", "))
+		}
+		names = append(names, string(name))
+	}
+}
+
+// Valid returns the error of the first field of a configuration that is out of the range in its tag, or nil.
+func Valid[C any](c C) error {
+	v, place := reflect.ValueOf(c), PlaceOf[C]()
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		if err := valid(place, field.Name, field.Tag.Get("want"), v.Field(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// valid checks a field by the text of its tag.
+func valid(place, field, want string, v reflect.Value) error {
+	want, off := strings.CutSuffix(want, " or off")
+	switch want {
+	case "share":
+		return Share(place, field, v.Float(), off)
+	case "factor":
+		if off && v.Float() == Off {
+			return nil
+		}
+		return Factor(place, field, v.Float())
+	case "probability":
+		return Probability(place, field, v.Float(), off)
+	case "age":
+		return Age(place, field, time.Duration(v.Int()))
+	case "length":
+		return Length(place, field, time.Duration(v.Int()))
+	case "count":
+		return Count(place, field, int(v.Int()), off)
+	case "":
+		if e, is := v.Interface().(encoding.TextMarshaler); is && v.Kind() == reflect.Uint8 {
+			return Named(place, field, e)
+		}
+		return nil
+	}
+	least, most, _ := strings.Cut(want, " to ")
+	from, bad := strconv.ParseFloat(least, 64)
+	to, worse := strconv.ParseFloat(most, 64)
+	switch {
+	case bad != nil || worse != nil:
+		return fmt.Errorf("%s.%s has no such range: %q", place, field, want)
+	case v.CanInt():
+		return Within(place, field, int(v.Int()), int(from), int(to))
+	}
+	return Within(place, field, v.Float(), from, to)
+}
+
+// Filled returns a configuration in which each zero field with a default in its tag has the default.
+func Filled[C any](c C) C {
+	v := reflect.ValueOf(&c).Elem()
+	for i := range v.NumField() {
+		text := v.Type().Field(i).Tag.Get("default")
+		if text == "" || !v.Field(i).IsZero() {
+			continue
+		}
+		switch field := v.Field(i).Addr().Interface().(type) { // a test of the house reads each default
+		case *time.Duration:
+			*field, _ = time.ParseDuration(text)
+		case *int:
+			*field, _ = strconv.Atoi(text)
+		case *float64:
+			*field, _ = strconv.ParseFloat(text, 64)
+		}
+	}
+	return c
 }
 
 // Or returns v if v is not 0, and otherwise the default, standard.

@@ -49,34 +49,25 @@ type Config struct {
 	// Neighbours is the number of nearest values with which the laxity of a worker is compared, 1 or more. The
 	// paper calls it l. It should be larger than the number of workers that may be overloaded at the same time.
 	// Zero means 10, or half of the other workers if this is less.
-	Neighbours int
+	Neighbours int `want:"count"`
 	// Threshold is a limit for the local outlier factor, which says how far a laxity is from the nearest other
 	// laxities. It is 1 or more. A worker is overloaded only if its factor is larger. Zero means 2.
 	Threshold float64
 	// Spread says which laxities are low. A laxity is low if it is below the median by more than Spread times the
 	// median absolute deviation. This deviation is at least Resolution. Zero means 7.5, which is five standard
 	// deviations of a normal distribution. [Off] means that every laxity below the median is low.
-	Spread float64
+	Spread float64 `want:"factor or off"`
 	// Resolution is the smallest difference between two laxities that is not ignored. Laxities in whole
 	// milliseconds are often equal. Without Resolution, every laxity near a group of equal laxities would be an
 	// outlier. Zero means 1 ms. [Off] means that no difference is ignored.
-	Resolution time.Duration
+	Resolution time.Duration `want:"age"`
 }
 
 // Validate returns an error for the first field that is out of range. The error contains the name of the field,
 // its value and its range.
 func (c Config) Validate() error {
 	const place = "laxity/outlier: Config"
-	var spread error
-	if c.Spread != Off {
-		spread = check.Factor(place, "Spread", c.Spread)
-	}
-	return cmp.Or(
-		check.Count(place, "Neighbours", c.Neighbours, false),
-		check.Within(place, "Threshold", c.Threshold, 1, math.MaxFloat64),
-		spread,
-		check.Age(place, "Resolution", c.Resolution),
-	)
+	return cmp.Or(check.Valid(c), check.Within(place, "Threshold", c.Threshold, 1, math.MaxFloat64))
 }
 
 // MarshalJSON returns a JSON object with the fields that are not zero. Its keys are the names of the fields in

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -82,21 +81,21 @@ type Config struct {
 	// MaxLost is also a bound for another case. If a task waits in the queue of a machine that goes down, its only
 	// attempt is withdrawn, and the task is submitted elsewhere. After MaxLost withdrawals the task's attempt stays
 	// in its queue. So the number of submissions of a task is bounded.
-	MaxFailures, MaxLost int
+	MaxFailures, MaxLost int `want:"count"`
 	// BackOff returns how long a failed task waits until it is submitted again. Argument failures is the number of its
 	// failed attempts so far, 1 or more. In this time the task occupies no slot. Nil means that the task is submitted
 	// again at once. A task that lost its machine never waits.
 	BackOff func(task, failures int) time.Duration
 	// Timeout is the longest time that an attempt may run. An attempt that runs for longer is cancelled, and counts as
 	// failed. 0 means that there is no such time: then give attempts a hard timeout in the engine.
-	Timeout time.Duration
+	Timeout time.Duration `want:"length"`
 	// Patience lets the phase learn a shorter timeout from the phases of its Kind. For example, if Patience is 4, an
 	// attempt may run for four times the longest run time of its kind that is known, multiplied by 2 for each failure
 	// of its task. So a task that is long by itself may end: after five failures it may take 128 times as long as the
 	// others. If the works of tasks are known, run times are scaled by the work; see tracker.Knowledge.Longest. A
 	// learned timeout is at least 20 intervals and at most Timeout. Timeout holds as long as fewer than 32 run times
 	// are known. 0 means that nothing is learned.
-	Patience float64
+	Patience float64 `want:"1 to 1e6"`
 	// Failures is the number of attempts of each task that failed before this phase, for tasks that ran in another
 	// phase. It counts for BackOff, MaxFailures and Patience. Nil means that no attempt failed.
 	Failures []int
@@ -113,7 +112,7 @@ type Config struct {
 	//
 	// In all three cases the attempt no longer occupies its slot, and the same call may submit another attempt there.
 	// [Action] says what an adapter does if the missing attempt may still run.
-	Trace time.Duration
+	Trace time.Duration `want:"length"`
 	// Journal turns on the journal: a text with every event that is reported to the tracker. See [Phase.Journal].
 	Journal bool
 	// OnEvent is called after each event that is reported to the tracker, as in [tracker.Config]. Nil means that
@@ -129,8 +128,6 @@ const (
 	// The number of run times from which a timeout is learned. With so many, the next run time is the longest of all
 	// three times in a hundred, if the kind does not change.
 	enoughRunTimes = 32
-	// The largest value of Config.Patience.
-	mostPatience = 1e6
 	// The number of failed attempts after which a task is given up.
 	defaultMaxFailures = 4
 	// The number of lost attempts after which a task is given up.
@@ -145,13 +142,7 @@ func (c *Config) fill() error {
 	if c.Interval <= 0 {
 		return check.Bad(place, "Interval", c.Interval, "a positive duration, the time between two calls of Poll")
 	}
-	if err := cmp.Or(
-		check.Count(place, "MaxFailures", c.MaxFailures, false),
-		check.Count(place, "MaxLost", c.MaxLost, false),
-		check.Length(place, "Timeout", c.Timeout),
-		check.Within(place, "Patience", c.Patience, 1, mostPatience),
-		check.Length(place, "Trace", c.Trace),
-	); err != nil {
+	if err := check.Valid(*c); err != nil {
 		return err
 	}
 	if c.EngineRetries {

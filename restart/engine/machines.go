@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -36,10 +35,10 @@ type MachinesConfig struct {
 	// the next attempt has arrived. So set 1 if a worker takes its next attempt from a queue of its own. Only first
 	// attempts and restarts wait, never copies. An attempt that waits is withdrawn if its machine turns out to be slow
 	// or another machine has a free slot, and is submitted there. 0 means none; machines without slots have none.
-	Prefetch int
+	Prefetch int `want:"count"`
 	// Rest is how long a machine gets no new attempts after it has lost an attempt that was not cancelled.
 	// [Machines.SetDown] may end this time earlier. 0 means a minute.
-	Rest time.Duration
+	Rest time.Duration `want:"length"`
 }
 
 const (
@@ -63,10 +62,7 @@ type Machines struct {
 // NewMachines returns the machines of a configuration. If a field is out of range, it returns an error that states
 // the field.
 func NewMachines(c MachinesConfig) (*Machines, error) {
-	if err := cmp.Or(
-		check.Count(machinesPlace, "Prefetch", c.Prefetch, false),
-		check.Length(machinesPlace, "Rest", c.Rest),
-	); err != nil {
+	if err := check.Valid(c); err != nil {
 		return nil, err
 	}
 	if c.Knowledge != nil && c.Knowledge.Machines() == nil {

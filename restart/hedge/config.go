@@ -30,19 +30,19 @@ const (
 // Config contains the choices of an operator. The zero value has the defaults.
 type Config struct {
 	// Percentile is the share of operations that must be answered in time, in (0, 1); 0 means 0.99.
-	Percentile float64
+	Percentile float64 `want:"probability"`
 	// Budget is the largest number of second requests for each first request, in (0, 1]; 0 means 0.05, and [Off] none.
 	// Unused second requests are saved for later: at most an eighth of the second requests of a window, and at least
 	// two. While many more requests are late than the plan expects, the budget shrinks in proportion.
-	Budget float64
+	Budget float64 `want:"share or off"`
 	// Target is the time within which the percentile must be answered. The Hedger then sends as few second requests
 	// as needed. 0 means that it makes the percentile as short as the budget allows. Where sizes are told, Target is
 	// for a request of the first size that was told, or of the mean size if that takes a thousand times longer or
 	// shorter.
-	Target time.Duration
+	Target time.Duration `want:"length"`
 	// Wins is the least probability with which a second request must win, in (0, 1]; 0 means 1/3. With 0.9, a tenth of
 	// the second requests are needless, and the delay is longer. [Off] sends as many as the budget allows.
-	Wins float64
+	Wins float64 `want:"share or off"`
 	// Fanout is the number of requests whose answers must all come; 0 means 1. The percentile is then that of the last
 	// answer.
 	Fanout int
@@ -51,7 +51,7 @@ type Config struct {
 	Window int
 	// Keep is how long the window keeps a request; 0 means ten minutes. When a request is older, all earlier requests
 	// are forgotten.
-	Keep time.Duration
+	Keep time.Duration `want:"length"`
 	// Classes is the number of classes, 1 to 1024; 0 means 1. Each class has its own times and its own plan, such as
 	// one for each method of a service. All classes share the budget and the account of second requests that win.
 	Classes int
@@ -73,13 +73,9 @@ func (c Config) Effective() Config {
 func (c Config) Validate() error {
 	const place = "restart/hedge: Config"
 	return cmp.Or(
-		check.Probability(place, "Percentile", c.Percentile),
-		check.Share(place, "Budget", c.Budget, true),
-		check.Length(place, "Target", c.Target),
-		check.Share(place, "Wins", c.Wins, true),
+		check.Valid(c),
 		check.Within(place, "Fanout", c.Fanout, 1, math.MaxInt32),
 		check.Within(place, "Window", c.Window, leastWindow, mostWindow),
-		check.Length(place, "Keep", c.Keep),
 		check.Within(place, "Classes", c.Classes, 1, mostClasses),
 	)
 }

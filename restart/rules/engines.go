@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -16,10 +15,10 @@ import (
 // percentile. The zero value has the published percentile. Safe for concurrent use.
 type Dryad struct {
 	// Percentile is the percentile of the finished tasks' run times that a task must exceed, in (0, 1]. 0 means 0.75.
-	Percentile float64
+	Percentile float64 `want:"share"`
 	// MinFinished is the number of tasks that must have finished before the rule copies anything. 0 means 4, the
 	// smallest number of which a quarter is a whole task. The paper gives no number.
-	MinFinished int
+	MinFinished int `want:"count"`
 }
 
 // Effective returns the policy with each zero field replaced by its default, for logs.
@@ -31,13 +30,7 @@ func (y Dryad) Effective() Dryad {
 
 // Validate returns an error for the first field that is out of range. The error states the value and the allowed
 // range.
-func (y Dryad) Validate() error {
-	const place = "restart/rules: Dryad"
-	return cmp.Or(
-		check.Count(place, "MinFinished", y.MinFinished, false),
-		check.Share(place, "Percentile", y.Percentile, false),
-	)
-}
+func (y Dryad) Validate() error { return check.Valid(y) }
 
 // Decide returns Copy if the task should get a copy, and otherwise Keep with the reason. It computes one quantile,
 // and does not allocate.
@@ -78,25 +71,25 @@ func (y Dryad) Decide(t restart.Task, p restart.Phase) restart.Decision {
 // This part is left out, because your program knows these machines.
 type Spark struct {
 	// Quantile is the share of tasks that must have finished, in (0, 1]. 0 means 0.9 (0.75 before Spark 4).
-	Quantile float64
+	Quantile float64 `want:"share"`
 	// Multiplier is a factor. The threshold is Multiplier times the median run time of the finished tasks. 0 means 3
 	// (1.5 before Spark 4).
-	Multiplier float64
+	Multiplier float64 `want:"factor"`
 	// MinRuntime is the smallest possible threshold. 0 means 100 ms; Off means that there is no minimum.
-	MinRuntime time.Duration
+	MinRuntime time.Duration `want:"age"`
 	// Duration is Spark's setting spark.speculation.task.duration.threshold: in a small phase, a task that runs
 	// longer than this is copied even if too few tasks have finished for the other rule. 0, the default, means that
 	// no task is copied before enough tasks have finished.
-	Duration time.Duration
+	Duration time.Duration `want:"length"`
 	// ExecutorSlots is the number of tasks that one executor runs at once. It is used only if Duration is set. 0
 	// means 1.
-	ExecutorSlots int
+	ExecutorSlots int `want:"count"`
 	// SlowRate is a share of the finished tasks' work per second. A task is slow if its work per second is below this
 	// share. 0 means 0.75; Off turns this test off.
-	SlowRate float64
+	SlowRate float64 `want:"factor or off"`
 	// LongRun is a multiple of the threshold. A task that has run for longer is copied whatever its work per second
 	// is. 0 means 2.
-	LongRun float64
+	LongRun float64 `want:"factor"`
 }
 
 // Effective returns the policy with each zero field replaced by its default, for logs.
@@ -112,21 +105,7 @@ func (s Spark) Effective() Spark {
 
 // Validate returns an error for the first field that is out of range. The error states the value and the allowed
 // range.
-func (s Spark) Validate() error {
-	const place = "restart/rules: Spark"
-	if s.SlowRate == restart.Off {
-		s.SlowRate = 0
-	}
-	return cmp.Or(
-		check.Share(place, "Quantile", s.Quantile, false),
-		check.Factor(place, "SlowRate", s.SlowRate),
-		check.Factor(place, "Multiplier", s.Multiplier),
-		check.Factor(place, "LongRun", s.LongRun),
-		check.Length(place, "Duration", s.Duration),
-		check.Count(place, "ExecutorSlots", s.ExecutorSlots, false),
-		check.Age(place, "MinRuntime", s.MinRuntime),
-	)
-}
+func (s Spark) Validate() error { return check.Valid(s) }
 
 // Decide returns Copy if the task should get a copy, and otherwise Keep with the reason. It computes at most two
 // quantiles, and does not allocate.
@@ -183,12 +162,12 @@ func (s Spark) Decide(t restart.Task, p restart.Phase) restart.Decision {
 // machine, and only for this copy.
 type Flink struct {
 	// Ratio is the share of tasks that must have finished, in (0, 1]. 0 means 0.75.
-	Ratio float64
+	Ratio float64 `want:"share"`
 	// Multiplier is a factor. A task is slow if its run time is at least Multiplier times the baseline, which is a
 	// middle run time of the finished tasks. 0 means 1.5.
-	Multiplier float64
+	Multiplier float64 `want:"factor"`
 	// LowerBound is how long a task must have run at least. 0 means a minute; Off means that there is no minimum.
-	LowerBound time.Duration
+	LowerBound time.Duration `want:"age"`
 }
 
 // Effective returns the policy with each zero field replaced by its default, for logs.
@@ -201,14 +180,7 @@ func (f Flink) Effective() Flink {
 
 // Validate returns an error for the first field that is out of range. The error states the value and the allowed
 // range.
-func (f Flink) Validate() error {
-	const place = "restart/rules: Flink"
-	return cmp.Or(
-		check.Share(place, "Ratio", f.Ratio, false),
-		check.Factor(place, "Multiplier", f.Multiplier),
-		check.Age(place, "LowerBound", f.LowerBound),
-	)
-}
+func (f Flink) Validate() error { return check.Valid(f) }
 
 // Decide returns Copy if the task should get a copy, and otherwise Keep with the reason. It computes one quantile,
 // and does not allocate.

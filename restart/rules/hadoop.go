@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/check"
@@ -19,9 +18,9 @@ import (
 // copy. All slow tasks have the same rank: Gain is 0, and the task with the lowest index gets its copy first.
 type Hadoop struct {
 	// ScoreLag is how far a task's score must be below the mean score, in (0, 1]. 0 means 0.2.
-	ScoreLag float64
+	ScoreLag float64 `want:"share"`
 	// MinAge is how long an attempt must have run at least. 0 means a minute; Off means that there is no minimum.
-	MinAge time.Duration
+	MinAge time.Duration `want:"age"`
 }
 
 // Effective returns the policy with each zero field replaced by its default, for logs.
@@ -33,10 +32,7 @@ func (h Hadoop) Effective() Hadoop {
 
 // Validate returns an error for the first field that is out of range. The error states the value and the allowed
 // range.
-func (h Hadoop) Validate() error {
-	const place = "restart/rules: Hadoop"
-	return cmp.Or(check.Share(place, "ScoreLag", h.ScoreLag, false), check.Age(place, "MinAge", h.MinAge))
-}
+func (h Hadoop) Validate() error { return check.Valid(h) }
 
 // Decide returns Copy if the task should get a copy, and otherwise Keep with the reason. O(1), no allocation.
 func (h Hadoop) Decide(t restart.Task, p restart.Phase) restart.Decision {
@@ -73,7 +69,7 @@ const scoreNoise = 1e-12
 // task with the lowest index gets its copy first. Safe for concurrent use.
 type MapReduce struct {
 	// NearEnd is the share of the phase's tasks that must have finished, in (0, 1]. 0 means 0.9.
-	NearEnd float64
+	NearEnd float64 `want:"share"`
 }
 
 // Effective returns the policy with a zero NearEnd replaced by its default, for logs.
@@ -83,9 +79,7 @@ func (m MapReduce) Effective() MapReduce {
 }
 
 // Validate returns an error if NearEnd is out of range. The error states the value and the allowed range.
-func (m MapReduce) Validate() error {
-	return check.Share("restart/rules: MapReduce", "NearEnd", m.NearEnd, false)
-}
+func (m MapReduce) Validate() error { return check.Valid(m) }
 
 // Decide returns Copy if the task should get a copy, and otherwise Keep with the reason. O(1), no allocation.
 func (m MapReduce) Decide(t restart.Task, p restart.Phase) restart.Decision {

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
@@ -33,15 +32,15 @@ type LATE struct {
 	// SpeculativeCap is the share of the phase's slots in which copies may run. A new copy is made only while copies
 	// run in a smaller share of the slots. 0 means 0.1; with 1 or more there is no limit. (The paper's sensitivity
 	// analysis prefers 0.2.)
-	SpeculativeCap float64
+	SpeculativeCap float64 `want:"factor"`
 	// SlowNode is a percentile, in (0, 1], of the total work of the machines. A machine whose total is below the
 	// percentile gets no copies. 0 means 0.25; Off means that every machine may get copies.
-	SlowNode float64
+	SlowNode float64 `want:"share or off"`
 	// SlowTask is a percentile, in (0, 1], of the progress rates of the tasks. A task whose rate is below the
 	// percentile is slow. 0 means 0.25; Off means that every task is slow.
-	SlowTask float64
+	SlowTask float64 `want:"share or off"`
 	// MinAge is how long an attempt must have run at least. 0 means a minute; Off means that there is no minimum.
-	MinAge time.Duration
+	MinAge time.Duration `want:"age"`
 	// UseRemaining ranks tasks by Attempt.Remaining, if it is known. Otherwise tasks are ranked by the remaining time
 	// that follows from the progress score and the age. If parts of a task run at different speeds [LATE §4.2],
 	// compute Attempt.Remaining with [estimate.TimeLeftBySubphase].
@@ -62,15 +61,7 @@ func (l LATE) Effective() LATE {
 
 // Validate returns an error for the first field that is out of range. The error states the value and the allowed
 // range.
-func (l LATE) Validate() error {
-	const place = "restart/rules: LATE"
-	return cmp.Or(
-		check.Factor(place, "SpeculativeCap", l.SpeculativeCap),
-		check.Share(place, "SlowNode", l.SlowNode, true),
-		check.Share(place, "SlowTask", l.SlowTask, true),
-		check.Age(place, "MinAge", l.MinAge),
-	)
-}
+func (l LATE) Validate() error { return check.Valid(l) }
 
 // Decide returns Copy if the task should get a copy, and otherwise Keep with the reason. It computes at most two
 // quantiles, and does not allocate.

@@ -1,8 +1,6 @@
 package tracker
 
 import (
-	"cmp"
-
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/internal/wire"
@@ -30,42 +28,28 @@ type Limiter interface {
 type BudgetConfig struct {
 	// Slots is how many slots all phases that share the budget have together. 0 means the sum of the slots that their
 	// trackers report. While this sum is 0, Share has no effect.
-	Slots int
+	Slots int `want:"count"`
 	// Share is the largest part of all slots that copies may occupy at the same time, in (0, 1]. For example, with 200
 	// slots and a Share of 0.1, 20 copies may run. 0 means 0.1, which is LATE's SpeculativeCap. restart.Off means that
 	// copies may occupy all slots.
-	Share float64
+	Share float64 `want:"share or off" default:"0.1"`
 	// Rate is how many copies may be launched for each task that starts for the first time. For example, with a Rate
 	// of 0.1, every ten tasks allow one copy. Unused allowance accumulates, up to the number of copies that may run at
 	// the same time. A Budget always allows one copy while no copy runs, and this copy needs no allowance. 0 means
 	// 0.1. restart.Off means any number of copies.
-	Rate float64
+	Rate float64 `want:"factor or off" default:"0.1"`
 	// Floor is how many copies may run at the same time in a system so small that Share allows fewer. It is also the
 	// allowance for copies at the beginning, before tasks have started. 0 means 3. restart.Off means none: then a
 	// small system makes only the copy that a Budget always allows.
-	Floor int
+	Floor int `want:"count or off" default:"3"`
 }
 
 // Validate returns an error for the first field that is out of range; nil if there is none. The error contains the
 // value of the field and its range.
-func (bc BudgetConfig) Validate() error {
-	const place = "restart/tracker: BudgetConfig"
-	if bc.Rate == restart.Off {
-		bc.Rate = 0
-	}
-	return cmp.Or(
-		check.Count(place, "Slots", bc.Slots, false),
-		check.Share(place, "Share", bc.Share, true),
-		check.Factor(place, "Rate", bc.Rate),
-		check.Count(place, "Floor", bc.Floor, true),
-	)
-}
+func (bc BudgetConfig) Validate() error { return check.Valid(bc) }
 
 // Effective returns the configuration with its defaults filled in.
-func (bc BudgetConfig) Effective() BudgetConfig {
-	bc.Share, bc.Rate, bc.Floor = check.Or(bc.Share, 0.1), check.Or(bc.Rate, 0.1), check.Or(bc.Floor, 3)
-	return bc
-}
+func (bc BudgetConfig) Effective() BudgetConfig { return check.Filled(bc) }
 
 // MarshalJSON returns the fields that are not zero, with keys in kebab case. The value of restart.Off is -1.
 // UnmarshalJSON reads this JSON.

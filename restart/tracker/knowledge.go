@@ -35,7 +35,7 @@ const (
 type KnowledgeConfig struct {
 	// Keep is how long a run time or the outcome of a trial is kept. 0 means 30 days. With Off none is kept: then phases
 	// of a kind share nothing but the shape of progress.
-	Keep time.Duration
+	Keep time.Duration `want:"age"`
 	// Machines are the settings of the record of machines. Its Origin and its MaxSkew hold for the observations of kinds,
 	// too: Origin is the name of this process, if processes share their observations by [Knowledge.AppendDelta] and
 	// [Knowledge.Merge]. If MaxMachines is Off, no machine is remembered from phase to phase. This is for a host whose
@@ -54,16 +54,19 @@ func (c KnowledgeConfig) Validate() error {
 	if !c.remembersMachines() {
 		c.Machines.MaxMachines = 0
 	}
-	return cmp.Or(check.Age("restart/tracker: KnowledgeConfig", "Keep", c.Keep), c.Machines.Validate())
+	return cmp.Or(check.Valid(c), c.Machines.Validate())
 }
 
 // remembersMachines reports whether there is a record of machines.
 func (c *KnowledgeConfig) remembersMachines() bool { return c.Machines.MaxMachines != restart.Off }
 
 // choices returns the settings in the form that package merge needs.
-func (c *KnowledgeConfig) choices() merge.Choices {
-	of := c.Effective()
-	return merge.Choices{Origin: of.Machines.Origin, Skew: of.Machines.MaxSkew, Keep: of.Keep}
+func (know *Knowledge) choices() merge.Choices {
+	if know.shares.Keep == 0 {
+		of := know.Config()
+		know.shares = merge.Choices{Origin: of.Machines.Origin, Skew: of.Machines.MaxSkew, Keep: of.Keep}
+	}
+	return know.shares
 }
 
 // Knowledge is what phases learn from the phases before them. It has two parts:
@@ -93,6 +96,7 @@ func (c *KnowledgeConfig) choices() merge.Choices {
 // and Merge.
 type Knowledge struct {
 	config   KnowledgeConfig
+	shares   merge.Choices   // of the configuration; computed at the first use
 	machines machines.Record // not used if the configuration says so
 	clock    clock.Clock     // the time of the observations of kinds
 	origins  merge.Origins   // the processes that have made these observations
@@ -195,7 +199,7 @@ func (know *Knowledge) inOrder() []*kind {
 // at converts an instant of the host to the time of the observations of kinds. If the host's clock has stepped back, at once
 // or little by little, at removes observations that are then in the future.
 func (know *Knowledge) at(now time.Time) time.Duration {
-	c := know.config.choices()
+	c := know.choices()
 	at := c.At(&know.clock, now)
 	if know.origins.Ahead(c.By(at)) {
 		know.forgetOld(at)
@@ -208,14 +212,14 @@ func (know *Knowledge) forgetOld(at time.Duration) {
 	for _, k := range know.kinds {
 		k.sum(know, at)
 	}
-	c := know.config.choices()
+	c := know.choices()
 	know.origins.Forget(c.Since(at), c.By(at))
 }
 
 // add adds an entry to a kind. O(1), because the number of entries is bounded.
 func (know *Knowledge) add(now time.Time, k *kind, e entry) {
 	at := know.at(now)
-	k.seen.Add(&know.origins, know.config.choices(), at, e)
+	k.seen.Add(&know.origins, know.choices(), at, e)
 	k.sum(know, at)
 }
 
@@ -224,7 +228,7 @@ func (k *kind) sum(of *Knowledge, at time.Duration) {
 	times, cost := 0.0, 0.0 // number of run times seen so far, newest first; weighted cost of trials
 	k.lost, k.won = 0, 0
 	k.used = k.used || len(k.seen.All()) > 0
-	k.known = k.seen.Newest(&of.origins, codeEntry, of.config.choices(), at, mostEntries)
+	k.known = k.seen.Newest(&of.origins, codeEntry, of.choices(), at, mostEntries)
 	for i := len(k.known) - 1; i >= 0; i-- {
 		e := &k.known[i].Fact
 		if e.about&ofRunTime > 0 {
@@ -376,7 +380,7 @@ func (know *Knowledge) AppendDelta(dst, since []byte, origins ...string) ([]byte
 			return dst, err
 		}
 	}
-	s.kinds, err = kindsForm().AppendDelta(nil, from.kinds, &know.origins, know.config.choices(), know.clock.Since, origins, know.entries())
+	s.kinds, err = kindsForm().AppendDelta(nil, from.kinds, &know.origins, know.choices(), know.clock.Since, origins, know.entries())
 	if record := know.Machines(); record != nil {
 		s.machines, other = record.AppendDelta(nil, from.machines, origins...)
 	}
@@ -415,7 +419,7 @@ func (know *Knowledge) Merge(now time.Time, delta []byte) error {
 		return err
 	}
 	at, origins := know.at(now), know.origins.Clone()
-	seen, err := kindsForm().Read(&origins, know.config.choices(), at, s.kinds)
+	seen, err := kindsForm().Read(&origins, know.choices(), at, s.kinds)
 	if record := know.Machines(); err == nil && record != nil && len(s.machines) > 0 {
 		err = record.Merge(now, s.machines)
 	}
@@ -492,7 +496,7 @@ func (know *Knowledge) codeKinds(c *snapshot.Codec) {
 	})
 	snapshot.Each(c.Field(5, "shapes"), kinds, func(k **kind) { c.Item(&(*k).shape) })
 	snapshot.Each(c.Field(6, "observations"), kinds, func(k **kind) {
-		(*k).seen.State(&know.origins, codeEntry, c, know.config.choices().Latest(know.clock))
+		(*k).seen.State(&know.origins, codeEntry, c, know.choices().Latest(know.clock))
 	})
 	if !c.Reading() {
 		return

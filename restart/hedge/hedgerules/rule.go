@@ -1,7 +1,6 @@
 package hedgerules
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/straggler-go/straggler/estimate"
@@ -21,39 +20,27 @@ const (
 // Config contains the choices of a rule. The functions of the package return the choices of known systems.
 type Config struct {
 	// Delay is the delay of a rule without a quantile; 0 sends the second request at once.
-	Delay time.Duration
+	Delay time.Duration `want:"length"`
 	// Quantile is the share of recent answers that came before the delay; 0 means the fixed Delay.
-	Quantile float64
+	Quantile float64 `want:"probability"`
 	// OfAttempt says that an answer's time is that of the request which brought it. Otherwise it is the time since the
 	// first request was sent.
 	OfAttempt bool
 	// Refresh is how often the quantile is computed; 0: for each request. Least is the shortest delay.
-	Refresh, Least time.Duration
+	Refresh, Least time.Duration `want:"length"`
 	// ExtraLoad is the largest number of second requests for each first request; 0 means no bound. PerSecond more are
 	// allowed in each second, and unused ones are lost after Keep.
-	ExtraLoad, PerSecond float64
-	Keep                 time.Duration
+	ExtraLoad float64       `want:"share"`
+	PerSecond float64       `want:"factor"`
+	Keep      time.Duration `want:"length"`
 	// Tokens is the largest number of tokens. The rule starts with this number. A failure takes one token, an answer
 	// gives back Ratio of a token, and no second request is sent while half of the tokens or fewer are left. 0 means
 	// that failures do not count.
-	Tokens, Ratio float64
+	Tokens, Ratio float64 `want:"factor"`
 }
 
 // Validate returns an error for the first field that is out of range, or nil.
-func (c Config) Validate() error {
-	const place = "restart/hedge/hedgerules: Config"
-	return cmp.Or(
-		check.Length(place, "Delay", c.Delay),
-		check.Probability(place, "Quantile", c.Quantile),
-		check.Length(place, "Refresh", c.Refresh),
-		check.Length(place, "Least", c.Least),
-		check.Share(place, "ExtraLoad", c.ExtraLoad, false),
-		check.Factor(place, "PerSecond", c.PerSecond),
-		check.Length(place, "Keep", c.Keep),
-		check.Factor(place, "Tokens", c.Tokens),
-		check.Factor(place, "Ratio", c.Ratio),
-	)
-}
+func (c Config) Validate() error { return check.Valid(c) }
 
 // Fixed sends a second request after a fixed delay.
 func Fixed(delay time.Duration) Config { return Config{Delay: delay} }
