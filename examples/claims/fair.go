@@ -106,8 +106,8 @@ func waiting(waits ...time.Duration) *delay.Policy {
 // locality returns the shares of tasks that ran near their blocks.
 type locality struct{ cluster.Result }
 
-func (l locality) local() float64 { return float64(l.Node) / float64(l.Node+l.InRack+l.Off) }
-func (l locality) rack() float64  { return float64(l.Node+l.InRack) / float64(l.Node+l.InRack+l.Off) }
+func (l locality) local() float64 { return l.Near.Share(0) }
+func (l locality) rack() float64  { return l.Near.Share(1) }
 
 // nodes returns machines with map and reduce slots, divided over racks.
 func nodes(n, maps, reduces, racks int) []cluster.Machine {

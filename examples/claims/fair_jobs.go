@@ -235,16 +235,17 @@ func localDay(seed uint64) []float64 {
 	for _, wait := range []*delay.Policy{nil, waiting(10 * time.Second)} {
 		c.Delay = wait
 		r := must(c)
-		var near, all [9]float64
+		var near [9]cluster.Near
 		sum := 0.0
 		for i, j := range r.Jobs {
-			near[bins[i]] += float64(j.Node)
-			all[bins[i]] += float64(j.Node + j.InRack + j.Off)
+			for level, n := range j.Near {
+				near[bins[i]][level] += n
+			}
 			if bins[i] <= 1 {
 				sum += j.Took().Seconds()
 			}
 		}
-		localities, took = append(localities, near[0]/all[0], near[8]/all[8]), append(took, sum)
+		localities, took = append(localities, near[0].Share(0), near[8].Share(0)), append(took, sum)
 	}
 	return append(localities, took[1]/took[0])
 }

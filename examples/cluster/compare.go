@@ -45,10 +45,9 @@ func summarise(c cluster.Config, r cluster.Result) summary {
 	}
 	slices.Sort(all)
 	used := (r.Used[cluster.Map] + r.Used[cluster.Reduce]).Seconds()
-	reads := float64(max(1, r.Node+r.InRack+r.Off))
 	s := summary{
 		Mean: stat.Mean(all, nil), P95: stat.Quantile(0.95, stat.Empirical, all, nil), Missed: late / max(1, due),
-		Local: float64(r.Node) / reads, Rack: float64(r.Node+r.InRack) / reads, Wasted: r.Wasted.Seconds() / used, Used: used,
+		Local: r.Near.Share(0), Rack: r.Near.Share(1), Wasted: r.Wasted.Seconds() / used, Used: used,
 	}
 	if len(small) > 0 {
 		s.Small = stat.Mean(small, nil)

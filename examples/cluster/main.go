@@ -7,7 +7,6 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -31,7 +30,6 @@ type options struct {
 	workload
 	with    string
 	explain int
-	json    bool
 	compare bool
 	seeds   int
 }
@@ -48,7 +46,6 @@ func run(args []string, out, usage io.Writer) error {
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of all random numbers")
 	flags.StringVar(&o.with, "with", "all", "mechanisms to use, separated by commas: "+strings.Join(names(), ", ")+"; all; none")
 	flags.IntVar(&o.explain, "explain", 0, "print every decision about the job with this number, counted from 1")
-	flags.BoolVar(&o.json, "json", false, "print the result as JSON")
 	flags.BoolVar(&o.compare, "compare", false, "compare none, each mechanism alone, all but one, and all")
 	flags.IntVar(&o.seeds, "seeds", 10, "number of seeds of -compare, from -seed on")
 	if err := flags.Parse(args); err != nil {
@@ -68,14 +65,6 @@ func run(args []string, out, usage io.Writer) error {
 	r, err := cluster.Run(c)
 	if err != nil {
 		return err
-	}
-	if o.json {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(struct {
-			Summary summary
-			Result  cluster.Result
-		}{summarise(c, r), r})
 	}
 	return show(out, c, r, o)
 }

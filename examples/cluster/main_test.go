@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"os"
 	"strings"
@@ -57,16 +56,6 @@ func TestExplainTellsAJobsStory(t *testing.T) {
 	require.NoError(t, run([]string{"-explain", "19"}, &cloned, io.Discard))
 	assert.Contains(t, cloned.String(), "own-output", "package delay/assign")
 	assert.Contains(t, output(t, "-explain", "3", "-with", "laxity"), "runs most like it", "package estimate/knn")
-}
-
-func TestJSON(t *testing.T) {
-	var got struct {
-		Summary summary
-		Result  struct{ Launched int }
-	}
-	require.NoError(t, json.Unmarshal([]byte(output(t, "-json")), &got))
-	assert.Positive(t, got.Summary.Mean)
-	assert.Positive(t, got.Result.Launched)
 }
 
 func TestCompareHasARowForEachSet(t *testing.T) {

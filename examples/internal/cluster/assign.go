@@ -131,9 +131,7 @@ func (a *assigner) ask(s *sim, at int32) {
 		window = a.alone(p, c) // the longest that is ever of use
 	}
 	d := assign.Decide(a.look(s, at), window)
-	if s.explained(p.job) {
-		s.tell(p.job, "task %d: attempt %d: %v", c.task-p.first, c.attempt, d)
-	}
+	s.tell(p.job, "task %d: attempt %d: %v", c.task-p.first, c.attempt, d)
 	if d.Action == assign.Wait {
 		c.stage = awaits
 		if d.Wait > 0 {

@@ -75,9 +75,7 @@ func (c *cloner) makeRoom(s *sim, victims []clone.Grant) {
 			task := &s.tasks[t]
 			for task.copies > 1 {
 				at := task.first // the attempt that started last
-				if p.watch != nil {
-					p.watch.tracker.Kill(s.clock(), int(t-p.first), int(s.copies[at].attempt))
-				}
+				s.tellKill(at)
 				s.result.Preempted++
 				s.kill(at, false)
 			}

@@ -66,9 +66,7 @@ func (l *locality) goes(s *sim, id int32, level int8) bool {
 	}
 	p := &s.phases[id]
 	d := p.wait.state.Offer(s.clock(), min(int(level), policy.Levels()-1))
-	if s.explained(p.job) {
-		s.tell(p.job, "phase %d, a slot at level %d: %v", id-s.jobs[p.job].phases[0], level, d)
-	}
+	s.tell(p.job, "phase %d, a slot at level %d: %v", id-s.jobs[p.job].phases[0], level, d)
 	if d.Action == delay.Launch {
 		return true
 	}

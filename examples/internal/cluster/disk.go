@@ -45,9 +45,8 @@ func (d *disks) room(s *sim, id, machine int32) bool {
 	}
 	d.full = true
 	s.result.DiskFull++
-	if p := &s.phases[id]; s.explained(p.job) {
-		s.tell(p.job, "phase %d, a slot on machine %d: %v", id-s.jobs[p.job].phases[0], machine, answer)
-	}
+	job := s.phases[id].job
+	s.tell(job, "phase %d, a slot on machine %d: %v", id-s.jobs[job].phases[0], machine, answer)
 	return false
 }
 
@@ -158,7 +157,7 @@ func (d *disks) stuck(s *sim) bool {
 		if !p.open || p.waiting == 0 {
 			continue
 		}
-		for _, machine := range s.idle[p.facts.Kind].machines {
+		for _, machine := range s.idle[p.facts.Kind] {
 			if s.c.Machines[machine].Disk == 0 || d.fits(s, machine, s.sizeOf(int32(id))).OK() {
 				return false
 			}

@@ -18,9 +18,7 @@ func (s *sim) succeed(at int32) {
 	if c.extra || t.would > s.now {
 		s.result.Won++
 	}
-	if s.explained(j) {
-		s.tell(j, "task %d: attempt %d has ended it on machine %d", c.task-p.first, c.attempt, c.machine)
-	}
+	s.tell(j, "task %d: attempt %d has ended it on machine %d", c.task-p.first, c.attempt, c.machine)
 	s.record(&c, true)
 	s.forecast.ended(s, &c)
 	s.assigner.taskEnded(s, &c)
@@ -30,14 +28,10 @@ func (s *sim) succeed(at int32) {
 	}
 	for t.first != none {
 		s.result.Lost++
-		s.result.Wasted += s.now - s.copies[t.first].begun
-		s.record(&s.copies[t.first], false)
-		s.release(t.first)
+		s.waste(t.first)
 	}
-	p.waiting -= t.owed
-	s.jobs[j].waiting[c.kind] -= t.owed
-	t.owed, t.done, t.machine, t.would, t.ahead = 0, true, c.machine, 0, false
-	s.touch(j)
+	s.disown(c.task)
+	t.done, t.machine, t.would, t.ahead = true, c.machine, 0, false
 	s.clones.taskEnded(s, c.task)
 	p.unfinished--
 	s.ahead().grant(s.now - c.begun)
@@ -64,12 +58,36 @@ func (s *sim) kill(at int32, requeue bool) {
 		s.assigner.ended(s, at, assign.Failed)
 		return
 	}
-	s.result.Wasted += s.now - c.begun
-	s.record(&c, false)
-	s.release(at)
+	s.waste(at)
 	if t := &s.tasks[c.task]; requeue || t.copies == 0 && t.owed == 0 {
 		s.owe(c.task)
 	}
+}
+
+// waste ends an attempt that does not end its task.
+func (s *sim) waste(at int32) {
+	c := s.copies[at]
+	s.result.Wasted += s.now - c.begun
+	s.record(&c, false)
+	s.release(at)
+}
+
+// tellKill tells the tracker of a phase, if it has one, that an attempt is killed.
+func (s *sim) tellKill(at int32) {
+	c := &s.copies[at]
+	if p := &s.phases[c.phase]; p.watch != nil && !c.kept {
+		p.watch.tracker.Kill(s.clock(), int(c.task-p.first), int(c.attempt))
+	}
+}
+
+// disown removes the attempts of a task that are still to be started from the queue.
+func (s *sim) disown(id int32) {
+	t := &s.tasks[id]
+	p := &s.phases[t.phase]
+	p.waiting -= t.owed
+	s.jobs[p.job].waiting[s.kindOf(t.phase)] -= t.owed
+	t.owed = 0
+	s.touch(p.job)
 }
 
 func (s *sim) record(c *copyOf, won bool) {

@@ -5,25 +5,15 @@ import (
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/estimate/knn"
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
-// machineSpeeds is what all phases share about the speed of each machine, by package estimate/machines.
-type machineSpeeds struct{ knowledge *tracker.Knowledge }
-
-func newMachineSpeeds(s *sim) (*machineSpeeds, error) {
-	if !s.c.LearnMachines {
-		return &machineSpeeds{}, nil
-	}
-	return &machineSpeeds{new(tracker.Knowledge)}, nil
-}
-
-// factor returns the factor by which a machine is slower than usual; 1 if it is not known.
-func (m *machineSpeeds) factor(machine int32) float64 {
-	if m.knowledge == nil {
+// slowness returns the factor by which a machine is slower than usual, by the record that all phases share (package
+// estimate/machines); 1 if it is not known.
+func (s *sim) slowness(machine int32) float64 {
+	if s.knowledge == nil {
 		return 1
 	}
-	return m.knowledge.Machines().Factor(int(machine))
+	return s.knowledge.Machines().Factor(int(machine))
 }
 
 // forecast predicts the time of a task before its phase has any result, by package estimate/knn. It uses the earlier
@@ -84,7 +74,7 @@ func (f *forecast) project(s *sim, id int32) {
 	for i := range p.facts.Tasks {
 		p.projected = max(p.projected, f.of(p.facts.Kind, &p.facts.Tasks[i]))
 	}
-	if s.explained(p.job) && p.projected > 0 {
+	if p.projected > 0 {
 		s.tell(p.job, "phase %d: its longest task takes %v by the %d runs most like it", id-s.jobs[p.job].phases[0],
 			p.projected.Round(time.Millisecond), f.prediction.Len())
 	}

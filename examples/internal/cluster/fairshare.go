@@ -11,17 +11,11 @@ import (
 // fairOrder gives slots to jobs by package fairshare. Each job is a leaf of a tree of pools. There is an index for
 // each kind of slot, because a job may have its share of one kind and not of another.
 type fairOrder struct {
-	s      *sim
-	first  int // leaf of the first job
-	index  [kinds]*fairshare.Index
-	want   [kinds][]int32 // number of slots that each job wants
-	total  [kinds]int64
-	passed []passed
-}
-
-type passed struct {
-	job  int32
-	kind Kind
+	s     *sim
+	first int // leaf of the first job
+	index [kinds]*fairshare.Index
+	want  [kinds][]int32 // number of slots that each job wants
+	total [kinds]int64
 }
 
 func newFairOrder(s *sim) (*fairOrder, error) {
@@ -69,26 +63,13 @@ func (o *fairOrder) wants(kind Kind) bool      { return o.total[kind] > 0 }
 func (o *fairOrder) next(kind Kind) (int32, bool) {
 	pick := o.index[kind].Next()
 	job := int32(pick.Pool - o.first)
-	if pick.Pool >= 0 && o.s.explained(job) {
+	if pick.Pool >= 0 {
 		o.s.tell(job, "next for a %v slot: %v", kind, pick)
 	}
 	return job, pick.Pool >= 0
 }
 
-// hold excludes a job that cannot use the slot, so that the next job is asked.
-func (o *fairOrder) hold(job int32, kind Kind) {
-	o.index[kind].Hold(o.first+int(job), true)
-	o.passed = append(o.passed, passed{job, kind})
-}
-
-func (o *fairOrder) mark() int { return len(o.passed) }
-
-func (o *fairOrder) release(mark int) {
-	for _, p := range o.passed[mark:] {
-		o.index[p.kind].Hold(o.first+int(p.job), false)
-	}
-	o.passed = o.passed[:mark]
-}
+func (o *fairOrder) hold(job int32, kind Kind, on bool) { o.index[kind].Hold(o.first+int(job), on) }
 
 // watchman kills attempts for pools that have too few slots. It checks once a second.
 type watchman struct {
@@ -167,9 +148,7 @@ func (w *watchman) turn(s *sim, kind Kind) {
 		c := s.copies[at]
 		p := &s.phases[c.phase]
 		s.tell(p.job, "task %d: attempt %d is preempted for another pool", c.task-p.first, c.attempt)
-		if p.watch != nil && !c.kept {
-			p.watch.tracker.Kill(s.clock(), int(c.task-p.first), int(c.attempt))
-		}
+		s.tellKill(at)
 		if !c.kept { // an attempt that is kept is already counted as lost
 			s.result.Preempted++
 		}
@@ -223,8 +202,7 @@ func (d *door) launch(s *sim, id, machine int32) bool {
 }
 
 func (d *door) answer(s *sim, id, machine int32, a gate.Answer) bool {
-	if p := &s.phases[id]; s.explained(p.job) {
-		s.tell(p.job, "phase %d, the gate of machine %d: %v", id-s.jobs[p.job].phases[0], machine, a)
-	}
+	job := s.phases[id].job
+	s.tell(job, "phase %d, the gate of machine %d: %v", id-s.jobs[job].phases[0], machine, a)
 	return a.OK()
 }

@@ -79,9 +79,7 @@ func (a *assigner) killRest(s *sim, p *phase, u int32, window time.Duration) {
 func (a *assigner) ended(s *sim, at int32, state assign.State) {
 	c := s.copies[at]
 	p := &s.phases[c.phase]
-	s.result.Wasted += s.now - c.begun
-	s.record(&c, false)
-	s.release(at)
+	s.waste(at)
 	runs := false
 	for i := range p.kept[c.task-p.first] {
 		k := &p.kept[c.task-p.first][i]

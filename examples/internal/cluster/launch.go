@@ -17,9 +17,7 @@ func (s *sim) launch(id, machine int32, level int8, extra bool) {
 		c.attempt = int32(p.watch.tracker.Start(s.clock(), int(id-p.first), int(machine)))
 		s.queue.Push(s.now+p.interval, reports, at, c.life)
 	}
-	if s.explained(p.job) {
-		s.tell(p.job, "task %d: attempt %d launched on machine %d", id-p.first, c.attempt, machine)
-	}
+	s.tell(p.job, "task %d: attempt %d launched on machine %d", id-p.first, c.attempt, machine)
 	if s.c.Lag > 0 {
 		s.enter(at, starts, 0)
 	} else {
@@ -115,17 +113,8 @@ func (s *sim) count(at int32) {
 		s.result.Speculative++
 	}
 	if len(s.taskFacts(c.task).Replicas) > 0 {
-		switch c.level {
-		case 0:
-			r.Node++
-			s.result.Node++
-		case 1:
-			r.InRack++
-			s.result.InRack++
-		default:
-			r.Off++
-			s.result.Off++
-		}
+		r.Near[c.level]++
+		s.result.Near[c.level]++
 	}
 }
 

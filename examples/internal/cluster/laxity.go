@@ -13,7 +13,6 @@ type laxityOrder struct {
 	queue  [kinds]*laxity.Queue
 	ticket [kinds][]int // ticket of each job in the queue; -1 if it is not in the queue
 	job    [kinds][]int32
-	passed []passed
 }
 
 func newLaxityOrder(s *sim) (*laxityOrder, error) {
@@ -103,26 +102,16 @@ func (o *laxityOrder) next(kind Kind) (int32, bool) {
 		return 0, false
 	}
 	job := o.job[kind][choice.Ticket]
-	if o.s.explained(job) {
-		o.s.tell(job, "next for a %v slot: %v", kind, choice)
-	}
+	o.s.tell(job, "next for a %v slot: %v", kind, choice)
 	return job, true
 }
 
-func (o *laxityOrder) hold(job int32, kind Kind) {
-	o.remove(job, kind)
-	o.passed = append(o.passed, passed{job, kind})
-}
-
-func (o *laxityOrder) mark() int { return len(o.passed) }
-
-func (o *laxityOrder) release(mark int) {
-	for _, p := range o.passed[mark:] {
-		if o.ticket[p.kind][p.job] < 0 {
-			o.push(p.job, p.kind)
-		}
+func (o *laxityOrder) hold(job int32, kind Kind, on bool) {
+	if on {
+		o.remove(job, kind)
+	} else if o.ticket[kind][job] < 0 {
+		o.push(job, kind)
 	}
-	o.passed = o.passed[:mark]
 }
 
 func (o *laxityOrder) wants(kind Kind) bool { return o.queue[kind].Len() > 0 }

@@ -6,8 +6,8 @@ import "time"
 func (s *sim) rest(id int32, kind Kind) {
 	m := &s.machines[id]
 	if m.place[kind] == none {
-		m.place[kind] = int32(len(s.idle[kind].machines))
-		s.idle[kind].machines = append(s.idle[kind].machines, id)
+		m.place[kind] = int32(len(s.idle[kind]))
+		s.idle[kind] = append(s.idle[kind], id)
 	}
 	if s.c.Heartbeat > 0 {
 		if !m.beatSet {
@@ -66,11 +66,11 @@ func (s *sim) hasItsPart(id int32, kind Kind) bool {
 // busy removes a machine without a free slot from the list.
 func (s *sim) busy(id int32, kind Kind) {
 	m := &s.machines[id]
-	list := s.idle[kind].machines
+	list := s.idle[kind]
 	last := list[len(list)-1]
 	list[m.place[kind]] = last
 	s.machines[last].place[kind] = m.place[kind]
-	s.idle[kind].machines = list[:len(list)-1]
+	s.idle[kind] = list[:len(list)-1]
 	m.place[kind] = none
 }
 
@@ -120,14 +120,14 @@ func (s *sim) forgetEager() {
 // other jobs have declined them. It begins at a random machine.
 func (s *sim) offerAll(kind Kind) {
 	s.tellOrder()
-	list := &s.idle[kind].machines
+	list := &s.idle[kind]
 	if len(*list) == 0 || !s.order.wants(kind) {
 		return
 	}
 	if len(s.eager) > 1 {
 		for i := range s.jobs {
 			if j := &s.jobs[i]; !j.eager && j.waiting[kind]+j.wishes[kind] > 0 {
-				s.order.hold(int32(i), kind)
+				s.hold(int32(i), kind)
 			}
 		}
 	}
@@ -166,7 +166,7 @@ func (s *sim) offerAll(kind Kind) {
 			misses = 0
 		}
 	}
-	s.order.release(0)
+	s.readmit(0)
 }
 
 // offerNear offers free slots on machines with blocks of a job's waiting tasks to the job, if it would decline all
@@ -194,17 +194,17 @@ func (s *sim) serve(id int32, kind Kind) {
 // serveOne offers a slot to the jobs in their order, until a job takes it.
 func (s *sim) serveOne(id int32, kind Kind) bool {
 	s.tellOrder()
-	mark, took := s.order.mark(), false
+	mark, took := len(s.passed), false
 	for !took {
 		j, ok := s.order.next(kind)
 		if !ok {
 			break
 		}
 		if took = s.take(j, id, kind); !took {
-			s.order.hold(j, kind)
+			s.hold(j, kind)
 		}
 	}
-	s.order.release(mark)
+	s.readmit(mark)
 	return took
 }
 

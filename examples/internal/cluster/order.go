@@ -7,6 +7,7 @@ import (
 	"github.com/straggler-go/straggler/fairshare/gate"
 	"github.com/straggler-go/straggler/fairshare/preempt"
 	"github.com/straggler-go/straggler/laxity"
+	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // Order decides which job gets the next free slot. The zero value is fair sharing among all jobs.
@@ -32,18 +33,29 @@ type order interface {
 	update(job int32, kind Kind, running, wants int32)
 	took(job int32, kind Kind)
 	gave(job int32, kind Kind)
-	// next returns the job that should get a free slot. hold excludes a job from next. mark returns the number of
-	// excluded jobs, and release includes all of them again except the first ones.
+	// next returns the job that should get a free slot. hold excludes a job from next, or includes it again.
 	next(kind Kind) (job int32, ok bool)
-	hold(job int32, kind Kind)
-	mark() int
-	release(mark int)
+	hold(job int32, kind Kind, on bool)
 	wants(kind Kind) bool
+}
+
+// hold excludes a job that cannot use a slot, so that the next job is asked.
+func (s *sim) hold(job int32, kind Kind) {
+	s.order.hold(job, kind, true)
+	s.passed = append(s.passed, unheard{job, kind})
+}
+
+// readmit includes the excluded jobs again, except the first ones.
+func (s *sim) readmit(first int) {
+	for _, p := range s.passed[first:] {
+		s.order.hold(p.job, p.kind, false)
+	}
+	s.passed = s.passed[:first]
 }
 
 // setAdapters creates the adapters that call the library.
 func (s *sim) setAdapters() error {
-	var errs [11]error
+	var errs [10]error
 	s.wait, errs[0] = newLocality(s.c)
 	s.forecast, errs[1] = newForecast(s)
 	if s.c.Order.Laxity != nil {
@@ -57,8 +69,10 @@ func (s *sim) setAdapters() error {
 	s.assigner, errs[6] = newAssigner(s)
 	s.overload, errs[7] = newOverload(s)
 	s.clones, errs[8] = newCloner(s)
-	s.learned, errs[9] = newMachineSpeeds(s)
-	s.guard, errs[10] = newGuard(s)
+	s.guard, errs[9] = newGuard(s)
+	if s.c.LearnMachines {
+		s.knowledge = new(tracker.Knowledge)
+	}
 	return errors.Join(errs[:]...)
 }
 

@@ -116,7 +116,7 @@ func (s *sim) eachOnWorker(job int32, f func(task, machine int32, left time.Dura
 				machine := p.bound[t-p.first]
 				left := s.usually(t)
 				if left != estimate.Unknown {
-					left = s.freeIn(machine, p.facts.Kind) + time.Duration(float64(left)*s.learned.factor(machine))
+					left = s.freeIn(machine, p.facts.Kind) + time.Duration(float64(left)*s.slowness(machine))
 				}
 				f(t, machine, left, false)
 			}

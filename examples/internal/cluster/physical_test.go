@@ -180,20 +180,3 @@ func TestProgressOfAnAttemptThatWrites(t *testing.T) {
 	c.Jobs[0].Phases[0].Luck = func(*rand.Rand, int, int, int) float64 { return 2 }
 	assert.Equal(t, seconds(2+4+8), run(t, c).End)
 }
-
-func TestPhysicalMachinesThatAreNotValid(t *testing.T) {
-	for want, spoil := range map[string]func(*Config){
-		"physical machine 0: disk -1":                func(c *Config) { c.Physical[0].Disk = -1 },
-		"physical machine 0: disk 0, card":           func(c *Config) { c.Physical[0].Card = math.NaN() },
-		"machine 0: physical machine 1":              func(c *Config) { c.Machines[0].Physical = 1 },
-		"machine 0: physical machine 0: there are 0": func(c *Config) { c.Physical, c.Machines[0].Background = nil, 1 },
-		"disk rate -1":                               func(c *Config) { c.Machines[0].DiskRate = -1 },
-		"-1 background writes":                       func(c *Config) { c.Machines[0].Background = -1 },
-		"and writes -1 bytes":                        func(c *Config) { c.Jobs[0].Phases[0].Tasks[0].Writes = -1 },
-	} {
-		c := Config{Physical: make([]Physical, 1), Machines: machines(1, 1, 0, 1), Jobs: []Job{{Phases: []Phase{{Tasks: sleep(1)}}}}}
-		spoil(&c)
-		_, err := Run(c)
-		assert.ErrorContains(t, err, want)
-	}
-}

@@ -145,7 +145,7 @@ func (r *recomputer) inDanger(s *sim, id int32) bool {
 // that loses outputs.
 func (r *recomputer) slotFor(s *sim, id int32) int32 {
 	t := &s.tasks[id]
-	for _, m := range s.idle[s.kindOf(t.phase)].machines {
+	for _, m := range s.idle[s.kindOf(t.phase)] {
 		if m != t.machine && !r.bursts.Active(s.clock(), int(m)) && s.disks.room(s, t.phase, m) {
 			return m
 		}
@@ -184,10 +184,8 @@ func (r *recomputer) drop(s *sim, at int32) {
 	c := s.copies[at]
 	r.forget(at)
 	r.queued[c.task] = false
-	s.result.Wasted += s.now - c.begun
 	s.result.AheadTime += s.now - c.begun
-	s.record(&c, false)
-	s.release(at)
+	s.waste(at)
 }
 
 // forget removes an attempt from the list of runs ahead of need.

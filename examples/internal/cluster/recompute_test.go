@@ -73,10 +73,3 @@ func TestOutputsAreComputedAgainAheadOfNeed(t *testing.T) {
 		})
 	}
 }
-
-func TestAheadOfNeedIsRefusedWhereEveryLossIsNoticedAtOnce(t *testing.T) {
-	c := twoReaders(1, 60, &Replication{Ahead: new(Ahead)})
-	c.LateNotice = false
-	_, err := Run(c)
-	assert.ErrorContains(t, err, "LateNotice")
-}

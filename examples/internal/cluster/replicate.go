@@ -79,9 +79,7 @@ func (s *sim) produced(id int32) {
 	where, d := replicate.DecideTarget(replicate.Candidate{
 		Cost: g.graphs[p.job].Cost(int(node)), Bytes: int64(bytes),
 	}, targets, g.budget.Left())
-	if s.explained(p.job) {
-		s.tell(p.job, "output of task %d on machine %d: %v", id-p.first, machine, d)
-	}
+	s.tell(p.job, "output of task %d on machine %d: %v", id-p.first, machine, d)
 	if d.Action == replicate.Replicate && g.budget.Spend(int64(bytes)) {
 		s.tasks[id].replica = machines[where]
 		s.disks.put(s, s.tasks[id].phase, machines[where])
@@ -270,25 +268,16 @@ func (s *sim) inputLost(id, input int32) {
 // sendBack removes a task that has not read all input from its slots and from the queue. It reports whether it did.
 func (s *sim) sendBack(id int32) bool {
 	t := &s.tasks[id]
-	p := &s.phases[t.phase]
 	if s.hasReadAll(id) {
 		return false
 	}
 	sent := t.first != none || t.owed > 0
 	for t.first != none {
-		c := s.copies[t.first]
-		if p.watch != nil {
-			p.watch.tracker.Kill(s.clock(), int(id-p.first), int(c.attempt))
-		}
-		s.result.Wasted += s.now - c.begun
+		s.tellKill(t.first)
 		s.result.SentBack++
-		s.record(&s.copies[t.first], false)
-		s.release(t.first)
+		s.waste(t.first)
 	}
-	p.waiting -= t.owed
-	s.jobs[p.job].waiting[s.kindOf(t.phase)] -= t.owed
-	t.owed = 0
-	s.touch(p.job)
+	s.disown(id)
 	return sent
 }
 

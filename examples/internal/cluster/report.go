@@ -39,6 +39,3 @@ func (s *sim) tell(job int32, format string, args ...any) {
 		s.result.Story = append(s.result.Story, Line{At: s.now, Text: fmt.Sprintf(format, args...)})
 	}
 }
-
-// explained reports whether the decisions about a job are written to the story.
-func (s *sim) explained(job int32) bool { return int(job) == s.c.Explain-1 }

@@ -26,7 +26,7 @@ func (s *sim) watchPhase(id int32, facts *Phase) {
 	}
 	t, err := tracker.New(tracker.Config{
 		Work: work, Slots: s.total[facts.Kind], Machines: len(s.machines), Interval: p.interval, Lag: s.c.Lag,
-		Policy: s.c.Restart, Limits: published.Limits(s.c.Restart), Knowledge: s.learned.knowledge,
+		Policy: s.c.Restart, Limits: published.Limits(s.c.Restart), Knowledge: s.knowledge,
 	})
 	if err != nil {
 		s.err = err
@@ -58,7 +58,7 @@ func (w *watch) report(s *sim, id, at int32, score float64) {
 	w.mayUse(int(p.running) + s.free[c.kind])
 	task := c.task - p.first
 	d := w.tracker.Report(s.clock(), int(task), int(c.attempt), tracker.Report{Score: score})
-	if s.explained(p.job) {
+	if int(p.job) == s.c.Explain-1 { // most calls are reports, so their lines are not even prepared for other jobs
 		s.tell(p.job, "task %d: attempt %d is at %.1f %%: %v", task, c.attempt, 100*score, d)
 	}
 	if d.Reason == restart.NoFreeSlot {
@@ -104,9 +104,7 @@ func (w *watch) takes(s *sim, id, machine int32) bool {
 		d := w.tracker.Next(s.clock(), int(machine))
 		switch d.Action {
 		case restart.Copy:
-			if s.explained(p.job) {
-				s.tell(p.job, "task %d: a slot on machine %d: %v", d.Task, machine, d)
-			}
+			s.tell(p.job, "task %d: a slot on machine %d: %v", d.Task, machine, d)
 			t := p.first + int32(d.Task)
 			s.launch(t, machine, s.levelOf(t, machine), true)
 			return true

@@ -24,9 +24,8 @@ type Result struct {
 	// task.
 	Used   [kinds]time.Duration
 	Wasted time.Duration
-	// Node, InRack and Off count the attempts of tasks with blocks: on a machine with the block, in a rack with the
-	// block, and elsewhere.
-	Node, InRack, Off int
+	// Near counts the attempts of tasks with blocks: on a machine with the block, in a rack with the block, and elsewhere.
+	Near Near
 	// Bytes is the number of bytes that crossed links between racks.
 	Bytes float64
 	// Recomputed is the number of tasks that ran again because their output was lost. Replicas is the number of
@@ -70,9 +69,17 @@ type JobResult struct {
 	// it did not end).
 	At, Begin, End time.Duration
 	Phases         []PhaseResult
-	// Node, InRack and Off are as in Result.
-	Node, InRack, Off int
-	Copies            int
+	Near           Near // as in Result
+	Copies         int
+}
+
+// Near counts attempts by the distance of their blocks.
+type Near [3]int
+
+// Share returns the share of the attempts that are not further from their blocks than a level: 0 is the machine with the
+// block, and 1 its rack.
+func (n Near) Share(level int) float64 {
+	return float64(n[0]+level*n[1]) / float64(max(1, n[0]+n[1]+n[2]))
 }
 
 // Took returns the response time of the job.

@@ -12,8 +12,8 @@ var epoch = time.Unix(0, 0)
 
 func (s *sim) clock() time.Time { return s.today }
 
-// Run simulates until the last job has ended, or until Config.Until. It returns an error for a configuration that is
-// not valid, or if a package of the library refuses a call.
+// Run simulates until the last job has ended, or until Config.Until. It returns an error if a package of the library refuses
+// its configuration or a call, or if nothing happens any more. The caller answers for the rest of the configuration.
 func Run(c Config) (Result, error) {
 	s, err := newSim(&c)
 	if err != nil {
@@ -58,9 +58,6 @@ func (s *sim) step() bool {
 }
 
 func newSim(c *Config) (*sim, error) {
-	if err := c.validate(); err != nil {
-		return nil, err
-	}
 	s := &sim{c: c, today: epoch, draws: des.NewDraws(c.Seed), net: newNetwork(c), left: len(c.Jobs)}
 	s.setMachines()
 	s.setJobs()

@@ -1,11 +1,7 @@
 package cluster
 
 import (
-	"fmt"
-	"math"
-
 	"github.com/straggler-go/straggler/delay"
-	"github.com/straggler-go/straggler/delay/assign"
 	"github.com/straggler-go/straggler/skew"
 )
 
@@ -30,23 +26,6 @@ type Keys struct {
 	Partitions int
 	// Seconds is the computing time of a value on a machine of speed 1, and Bytes the size of a value.
 	Seconds, Bytes float64
-}
-
-// validate returns an error if the keys do not fit their phase.
-func (k *Keys) validate(j *Job, p *Phase) error {
-	switch {
-	case k == nil:
-		return nil
-	case len(p.After) != 1 || p.Pattern != assign.AllToAll || p.Begin != 0 ||
-		len(k.Values) != len(j.Phases[p.After[0]].Tasks):
-		return fmt.Errorf("keys of %d tasks: the phase must read all of one phase of so many, and begin when that has ended",
-			len(k.Values))
-	case k.Partitions < len(p.Tasks):
-		return fmt.Errorf("%d partitions for %d tasks: must not be fewer", k.Partitions, len(p.Tasks))
-	case !(k.Seconds > 0) || !(k.Bytes >= 0) || math.IsInf(k.Seconds, 1) || math.IsInf(k.Bytes, 1):
-		return fmt.Errorf("keys take %v s and %v bytes a value: must be finite, and the time above 0", k.Seconds, k.Bytes)
-	}
-	return nil
 }
 
 // ownFacts returns the facts about a phase. For tasks with keys, the work is decided later; until then they have
@@ -162,7 +141,7 @@ func (s *sim) workersFor(p *phase) []int32 {
 func (s *sim) reducers(p *phase, workers []int32) []skew.Reducer {
 	list := make([]skew.Reducer, len(workers))
 	for i, m := range workers {
-		list[i] = skew.Reducer{Ready: s.c.Lag, SecondsPerUnit: p.facts.Keys.Seconds * s.learned.factor(m)}
+		list[i] = skew.Reducer{Ready: s.c.Lag, SecondsPerUnit: p.facts.Keys.Seconds * s.slowness(m)}
 		if s.machines[m].free[p.facts.Kind] == 0 {
 			list[i].Ready += s.freeIn(m, p.facts.Kind)
 		}

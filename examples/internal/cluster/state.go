@@ -3,6 +3,8 @@ package cluster
 import (
 	"time"
 
+	"github.com/straggler-go/straggler/restart/tracker"
+
 	"github.com/straggler-go/straggler/examples/internal/des"
 )
 
@@ -41,25 +43,26 @@ type sim struct {
 
 	free  [kinds]int // slots
 	total [kinds]int
-	idle  [kinds]idle
+	idle  [kinds][]int32 // machines with a free slot, in an arbitrary order
 	fresh [kinds][]int32 // machines with a slot that was not offered since the last round
 	eager []int32        // jobs that may take a slot that is already free
 
-	order    order
-	watchman *watchman
-	door     *door
-	wait     locality
-	clones   *cloner
-	learned  *machineSpeeds
-	forecast *forecast
-	overload *overload
-	assigner *assigner
-	disks    *disks
-	guard    *guard
-	touched  []int32 // jobs whose wishes the order does not know yet
-	rounds   uint64
-	err      error // an error of the library, which ends the simulation
-	declined int8  // the level at which a phase preferred to wait, in the latest take
+	order     order
+	passed    []unheard // the jobs that are excluded from order, and the kinds of their slots
+	watchman  *watchman
+	door      *door
+	wait      locality
+	clones    *cloner
+	forecast  *forecast
+	overload  *overload
+	assigner  *assigner
+	disks     *disks
+	guard     *guard
+	knowledge *tracker.Knowledge // of all phases, about the machines; nil: it is not used
+	touched   []int32            // jobs whose wishes the order does not know yet
+	rounds    uint64
+	err       error // an error of the library, which ends the simulation
+	declined  int8  // the level at which a phase preferred to wait, in the latest take
 }
 
 type machine struct {
@@ -78,14 +81,11 @@ type machine struct {
 	ended   []unheard // slots that became free since its last heartbeat
 }
 
-// unheard is a slot that a job has left, before the scheduler gets the next heartbeat of the machine.
+// unheard is a kind of slot of a job, such as one that it has left before the scheduler gets the next heartbeat.
 type unheard struct {
 	job  int32
 	kind Kind
 }
-
-// idle has the machines with a free slot, in an arbitrary order.
-type idle struct{ machines []int32 }
 
 const none = -1
 
