@@ -1,16 +1,20 @@
 package riverplugin
 
 import (
+	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
 )
 
@@ -19,18 +23,71 @@ func sighted(t *testing.T, log *strings.Builder) *coordinator {
 	sized := func([]byte) float64 { return 1 }
 	o := Options{Kinds: map[string]Kind{"work": {Copies: true}, "sized": {Work: sized}}, Log: slog.New(slog.NewTextHandler(log, nil))}
 	require.NoError(t, o.fill())
-	return &coordinator{p: &Plugin{options: o}, state: state{
-		machines: new(engine.Machines), kinds: map[string]*kind{},
-		beats: map[string]heard{}, lost: map[string]bool{}, strange: map[place]time.Time{}, worked: map[place]bool{}, shadow: map[string]*imagined{},
-	}}
+	return &coordinator{
+		p: &Plugin{options: o}, term: 1, machines: new(engine.Machines), kinds: map[string]*kind{},
+		watches: map[string]*watch{}, strange: map[string]time.Time{},
+	}
 }
 
 // seen is a look that shows the client a, which beats at a time.
 func seen(now, beat time.Time) *view {
 	return &view{
-		now: now, clients: map[string]*client{"a": {seen: beat, slots: 1, running: map[string]float64{}, guards: []string{AllKinds}}},
-		rows: map[int64]*row{}, copies: map[run][]*row{}, ends: map[run]ending{},
+		now: now, clients: map[string]*client{"a": newClient("a", beat)}, copies: map[string][]*row{},
 	}
+}
+
+// newClient is a client that works the queue q, and runs nothing.
+func newClient(name string, beat time.Time) *client {
+	return &client{Name: name, Seen: beat, Slots: 1, Running: map[string]attempt{}, Guards: []string{AllKinds}, Queues: []string{"q"}}
+}
+
+// runs returns a row of a job that runs at a client.
+func runs(id int64, begun time.Time, at string) *row {
+	run := runOf(&rivertype.JobRow{ID: id, Attempt: 1, AttemptedAt: &begun})
+	return &row{ID: id, Kind: "work", Queue: "q", Run: run, State: "running", Attempt: 1, Begun: begun, Client: at}
+}
+
+// jobs adds rows to a look. Their clients list those that run.
+func (v *view) jobs(rows ...*row) {
+	v.rows = append(v.rows, rows...)
+	for _, r := range rows {
+		if r.copied.Job != 0 {
+			v.copies[r.copied.Run] = append(v.copies[r.copied.Run], r)
+		}
+		if cl := v.clients[r.Client]; cl != nil && r.runs() {
+			cl.Running[r.Run] = attempt{}
+		}
+	}
+}
+
+// ends is the end of the run of a row.
+func (r *row) ends(state string, ended time.Time) *row {
+	e := *r
+	e.State, e.Ended, e.Client = state, &ended, ""
+	return &e
+}
+
+// copyOf returns a row of a copy.
+func copyOf(r *row, id int64, state string, begun time.Time, at string) *row {
+	of := runs(id, begun, at)
+	of.State, of.copied = state, mark{Job: r.ID, Run: r.Run, Client: r.Client, Name: fmt.Sprint("copy ", id)}
+	return of
+}
+
+// orders returns the rows of the orders of a turn with a verb.
+func (c *coordinator) orders(verb int) (ids []int64) {
+	for _, o := range c.todo {
+		if o.verb == verb {
+			ids = append(ids, o.r.ID)
+		}
+	}
+	return ids
+}
+
+// see judges the clients of a look, and tells the phases.
+func (c *coordinator) see(v *view, at time.Time) {
+	c.judge(v, at)
+	c.tell(v)
 }
 
 // The end of a job stays in sight for some looks. The phase learns from the job once.
@@ -39,47 +96,63 @@ func TestAJobIsLearntFromOnce(t *testing.T) {
 	for i := range 5 {
 		v := seen(begun.Add(time.Duration(i)*time.Second), begun.Add(time.Duration(i)*time.Second))
 		if i == 0 {
-			v.rows[1] = &row{id: 1, kind: "work", attempt: 1, state: "running", begun: begun, client: "a", known: true}
+			v.jobs(runs(1, begun, "a"))
 		} else {
-			v.ends[runs(1, begun, "a").run()] = ending{by: 1, ok: true, kind: "work", began: begun, ended: begun.Add(time.Second)}
+			v.jobs(runs(1, begun, "a").ends("succeeded", begun.Add(time.Second)))
 		}
-		c.notice(v, time.Now())
-		c.judgeClients(v)
-		c.tell(v, new(orders))
+		c.see(v, time.Now())
 	}
 	assert.Equal(t, 1, c.kinds["work"].phase.Add(-1), "the phase has had one task")
+}
+
+// A job began and ended between two looks. The phase learns its run time once, and forgets it when its end is out of sight.
+func TestAJobThatWasNeverSeenIsLearntFrom(t *testing.T) {
+	c, begun := sighted(t, new(strings.Builder)), time.Now()
+	c.see(seen(begun, begun), begun)
+	for i := range 3 {
+		v := seen(begun.Add(time.Second), begun.Add(time.Second))
+		v.jobs(runs(1, begun, "a").ends("succeeded", begun.Add(time.Second/2)), runs(2, begun, "a").ends("failed", begun.Add(time.Second/2)))
+		c.see(v, begun.Add(time.Second))
+		longest, known := c.machines.Knowledge().Longest("work", 0)
+		assert.Equal(t, 1, known, i)
+		assert.InDelta(t, .5, longest, 1e-5)
+	}
+	assert.Len(t, c.kinds["work"].tasks, 1)
+	c.see(seen(begun.Add(2*time.Second), begun.Add(2*time.Second)), begun.Add(2*time.Second))
+	assert.Empty(t, c.kinds["work"].tasks)
 }
 
 // The coordinator was blind for a while. A client that was lost before is not back before it beats.
 func TestALostClientIsNotBackByAGapOfSight(t *testing.T) {
 	log := new(strings.Builder)
 	c, beat := sighted(t, log), time.Now()
-	look := func(beat time.Time) {
-		v := seen(time.Now(), beat)
-		c.notice(v, v.now)
-		c.judgeClients(v)
-	}
+	look := func(beat time.Time) { c.judge(seen(time.Now(), beat), time.Now()) }
 	look(beat)
-	c.beats["a"] = heard{beat, time.Now().Add(-2 * silence)}
+	c.watches["a"].seen = time.Now().Add(-2 * silence)
 	look(beat)
-	assert.True(t, c.lost["a"])
+	assert.True(t, c.watches["a"].lost)
 	c.looked = time.Now().Add(-time.Minute)
 	look(beat)
-	assert.True(t, c.lost["a"])
+	assert.True(t, c.watches["a"].lost)
 	assert.NotContains(t, log.String(), "is back")
 	look(beat.Add(time.Second))
-	assert.False(t, c.lost["a"])
+	assert.False(t, c.watches["a"].lost)
 	assert.Contains(t, log.String(), "is back")
 }
 
-// A client that was lost, or that lacked the plugin, is forgotten when it is gone.
+// A client that was lost is forgotten when it is gone. A client that lacks the plugin is forgotten after a while.
 func TestClientsThatAreGoneAreForgotten(t *testing.T) {
-	c := sighted(t, new(strings.Builder))
-	now := time.Now()
-	c.lost["gone"], c.strange[place{"q", "gone"}] = true, now.Add(-2*strangeFor)
-	c.notice(seen(now, now), now)
-	assert.Empty(t, c.lost)
-	assert.Empty(t, c.strange)
+	c, now := sighted(t, new(strings.Builder)), time.Now()
+	c.watches["gone"] = &watch{lost: true}
+	v := seen(now, now)
+	v.clients["b"] = newClient("b", now)
+	r := runs(1, now, "a")
+	c.meet(v, runs(2, now, "stranger"))
+	c.judge(v, now)
+	assert.NotContains(t, c.watches, "gone")
+	assert.False(t, c.mayCopy(v, r))
+	v.now = now.Add(strangeFor + time.Second)
+	assert.True(t, c.mayCopy(v, r))
 }
 
 // The size of a job that has ended is not known. So in a kind whose jobs have sizes nothing is learnt from jobs that began and
@@ -87,8 +160,10 @@ func TestClientsThatAreGoneAreForgotten(t *testing.T) {
 func TestAJobWithoutItsSizeIsNotLearntFrom(t *testing.T) {
 	c, now := sighted(t, new(strings.Builder)), time.Now()
 	v := seen(now, now)
-	v.ends[runs(1, now.Add(-time.Second), "a").run()] = ending{by: 1, ok: true, kind: "sized", began: now.Add(-time.Second), ended: now}
-	c.tell(v, new(orders))
+	r := runs(1, now.Add(-time.Second), "a")
+	r.Kind = "sized"
+	v.jobs(r.ends("succeeded", now))
+	c.see(v, now)
 	assert.Equal(t, 0, c.kinds["sized"].phase.Add(1), "the phase has had no task")
 }
 
@@ -96,13 +171,22 @@ func TestAJobWithoutItsSizeIsNotLearntFrom(t *testing.T) {
 func looks(c *coordinator, begun, now time.Time, silent ...string) {
 	v := seen(now, now)
 	for _, name := range []string{"b", "c", "d"} {
-		v.clients[name] = &client{seen: now, running: map[string]float64{}, guards: []string{AllKinds}}
+		v.clients[name] = newClient(name, now)
 	}
 	for _, name := range silent {
-		v.clients[name].seen = begun
+		v.clients[name].Seen = begun
 	}
-	c.notice(v, now)
-	c.judgeClients(v)
+	c.judge(v, now)
+}
+
+// lost returns the clients that are lost.
+func (c *coordinator) lost() (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.watches)) {
+		if c.watches[name].lost {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Most clients are silent at the same moment: the fault may lie between them and the database. So all get the time of a silence
@@ -115,14 +199,14 @@ func TestMostClientsAreSilentAtOnce(t *testing.T) {
 	for d := time.Second; d <= silence+time.Second; d += time.Second {
 		looks(c, begun, at(d), "b", "c", "d")
 	}
-	assert.Empty(t, c.lost)
+	assert.Empty(t, c.lost())
 	assert.Equal(t, 1, strings.Count(log.String(), "most clients are silent at once"))
 	for d := silence + 2*time.Second; d <= 2*silence+time.Second; d += time.Second {
 		looks(c, begun, at(d), "b", "c", "d")
-		assert.Empty(t, c.lost, d)
+		assert.Empty(t, c.lost(), d)
 	}
 	looks(c, begun, at(2*silence+2*time.Second), "b", "c", "d")
-	assert.Equal(t, map[string]bool{"b": true, "c": true, "d": true}, c.lost)
+	assert.Equal(t, []string{"b", "c", "d"}, c.lost())
 	assert.Equal(t, 1, strings.Count(log.String(), "most clients are silent at once"))
 }
 
@@ -131,10 +215,10 @@ func TestOneClientIsSilent(t *testing.T) {
 	c, begun := sighted(t, new(strings.Builder)), time.Now()
 	for d := time.Duration(0); d <= silence; d += time.Second {
 		looks(c, begun, begun.Add(d), "b")
-		assert.Empty(t, c.lost)
+		assert.Empty(t, c.lost())
 	}
 	looks(c, begun, begun.Add(silence+time.Second), "b")
-	assert.Equal(t, map[string]bool{"b": true}, c.lost)
+	assert.Equal(t, []string{"b"}, c.lost())
 }
 
 // The coordinator has not looked for a while. It takes nobody as lost for that while.
@@ -142,75 +226,82 @@ func TestABlindCoordinatorTakesNobodyAsLost(t *testing.T) {
 	c, begun := sighted(t, new(strings.Builder)), time.Now()
 	looks(c, begun, begun)
 	looks(c, begun, begun.Add(time.Minute), "b")
-	assert.Empty(t, c.lost)
+	assert.Empty(t, c.lost())
 	for d := time.Second; d <= silence; d += time.Second {
 		looks(c, begun, begun.Add(time.Minute+d), "b")
-		assert.Empty(t, c.lost)
+		assert.Empty(t, c.lost())
 	}
 	looks(c, begun, begun.Add(time.Minute+silence+time.Second), "b")
-	assert.Equal(t, map[string]bool{"b": true}, c.lost)
-}
-
-// runs returns a row of a job that runs at a client with the plugin.
-func runs(id int64, begun time.Time, at string) *row {
-	return &row{id: id, kind: "work", queue: "q", attempt: 1, state: "running", begun: begun, client: at, known: true}
+	assert.Equal(t, []string{"b"}, c.lost())
 }
 
 // An attempt claims the end of its job, and dies before River writes it. The job is rescued: at a lost client after ten seconds,
 // and if nobody lists the attempt any more, after two minutes.
 func TestAClaimOfTheDead(t *testing.T) {
-	c, begun := sighted(t, new(strings.Builder)), time.Now()
-	rescued := func(since time.Duration, listed bool) bool {
-		v := seen(begun.Add(since), begun)
-		v.rows[1] = runs(1, begun, "a")
-		v.ends[runs(1, begun, "a").run()] = ending{by: 1, ok: true, kind: "work", began: begun, ended: begun}
-		if listed {
-			v.clients["a"].running[v.rows[1].run().String()] = 0
+	begun := time.Now()
+	rescued := func(since time.Duration, listed, lost bool) bool {
+		c := sighted(t, new(strings.Builder))
+		v := seen(begun.Add(since), begun.Add(since))
+		r := runs(1, begun, "a")
+		r.Ended = &begun
+		v.jobs(r)
+		if !listed {
+			delete(v.clients["a"].Running, r.Run)
 		}
-		todo := new(orders)
-		c.orphans(v, todo)
-		return len(todo.rescues) == 1 && todo.rescues[0].override
+		c.judge(v, v.now)
+		c.watches["a"].lost = lost
+		c.tell(v)
+		return len(c.orders(rescues)) == 1 && c.todo[0].why == "the attempt that ended the job has died"
 	}
-	assert.False(t, rescued(flushed, false))
-	assert.True(t, rescued(flushed+time.Second, false))
-	assert.False(t, rescued(time.Hour, true), "the client lives, and still runs it")
-	c.lost["a"] = true
-	assert.False(t, rescued(2*silence, true))
-	assert.True(t, rescued(2*silence+time.Second, true))
+	assert.False(t, rescued(flushed, false, false))
+	assert.True(t, rescued(flushed+time.Second, false, false))
+	assert.False(t, rescued(time.Hour, true, false), "the client lives, and still runs it")
+	assert.False(t, rescued(2*silence, true, true))
+	assert.True(t, rescued(2*silence+time.Second, true, true))
 }
 
 // Only a client that has worked jobs of a queue could work a copy of one.
 func TestClientsOfAnotherQueue(t *testing.T) {
 	c, now := sighted(t, new(strings.Builder)), time.Now()
 	v := seen(now, now)
-	v.clients["b"] = &client{seen: now, running: map[string]float64{}, guards: []string{AllKinds}}
-	v.rows[1], v.rows[2] = runs(1, now, "a"), runs(2, now, "b")
-	v.rows[2].queue = "other"
-	c.tell(v, new(orders))
-	assert.False(t, v.others(c, v.rows[1]))
-	v.rows[2].queue = "q"
-	c.tell(v, new(orders))
-	assert.True(t, v.others(c, v.rows[1]))
-	c.lost["b"] = true
-	assert.False(t, v.others(c, v.rows[1]))
+	v.clients["b"] = newClient("b", now)
+	v.clients["b"].Queues = []string{"other"}
+	c.judge(v, now)
+	r := runs(1, now, "a")
+	assert.False(t, c.mayCopy(v, r))
+	v.clients["b"].Queues = []string{"other", "q"}
+	assert.True(t, c.mayCopy(v, r))
+	v.clients["b"].lost = true
+	assert.False(t, c.mayCopy(v, r))
 }
 
-// A copy waits whose insertion the coordinator does not know of, since the answer of the database was lost. The phase gets it under
-// the name that it has asked for. A copy of an earlier coordinator has a name of its own.
+// Copies run that the coordinator has not seen before: one that its phase has asked for, and one of an earlier coordinator, whose
+// phase had given it the name of another.
 func TestCopiesThatAreFound(t *testing.T) {
 	c, now := sighted(t, new(strings.Builder)), time.Now()
 	v := seen(now, now)
 	for id := range int64(2) {
-		v.rows[id+1] = runs(id+1, now, "a")
-		r := &row{id: id + 10, kind: "work", state: "available", copied: mark{Job: id + 1, Attempt: 1, Began: now}}
-		v.rows[r.id], v.copies[v.rows[id+1].run()] = r, []*row{r}
+		r := runs(id+1, now, "a")
+		of := copyOf(r, id+10, "queued", now, "")
+		of.copied.Name = fmt.Sprint(id, ":1.1")
+		v.jobs(r, of)
 	}
-	k := c.kindOf("work")
-	k.task(v.rows[1]).asked = "asked for"
-	c.tell(v, new(orders))
-	assert.Equal(t, map[string]int64{"asked for": 10}, k.tasks[1].copies)
-	assert.Equal(t, map[string]int64{"copy 11": 11}, k.tasks[2].copies)
-	assert.Empty(t, k.tasks[1].asked)
+	c.see(v, now)
+	var names []string
+	for _, a := range c.kinds["work"].phase.Attempts() {
+		names = append(names, a.ID)
+	}
+	assert.Len(t, names, 2, "a copy that waits is shown when it runs")
+	for _, r := range v.rows {
+		r.State = "running"
+	}
+	c.see(v, now.Add(time.Second))
+	for _, a := range c.kinds["work"].phase.Attempts() {
+		names = append(names, a.ID)
+	}
+	assert.Contains(t, names, "1.1")
+	assert.Contains(t, names, "0:1.1")
+	assert.Empty(t, c.todo)
 }
 
 // The phase of a kind has had nearly as many tasks as it can have. Another phase takes its place, with what was learnt and with
@@ -219,17 +310,19 @@ func TestAPhaseIsReplaced(t *testing.T) {
 	c, begun := sighted(t, new(strings.Builder)), time.Now()
 	tell := func(d time.Duration) {
 		v := seen(begun.Add(d), begun.Add(d))
-		v.rows[1] = runs(1, begun, "a")
-		c.tell(v, new(orders))
+		v.jobs(runs(1, begun, "a"))
+		c.see(v, v.now)
 	}
 	tell(time.Second)
 	phase := c.kinds["work"].phase
-	c.kinds["work"].added = mostAdded + 1
+	for _, t := range c.kinds["work"].tasks {
+		t.number += mostAdded + 1
+	}
 	tell(2 * time.Second)
 	tell(3 * time.Second)
 	assert.NotSame(t, phase, c.kinds["work"].phase)
-	assert.Equal(t, 1, c.kinds["work"].added)
 	assert.Len(t, c.kinds["work"].tasks, 1)
+	assert.Equal(t, 1, c.kinds["work"].phase.Add(-1))
 }
 
 // A process dies, and another begins under its name before the silence is over. What the first ran is lost as soon as the second
@@ -237,51 +330,54 @@ func TestAPhaseIsReplaced(t *testing.T) {
 func TestAnotherProcessOfAName(t *testing.T) {
 	c, begun := sighted(t, new(strings.Builder)), time.Now()
 	at := func(d time.Duration) time.Time { return begun.Add(d) }
-	lost := func(now time.Duration, change func(v *view)) []order {
+	lost := func(now time.Duration, change func(v *view)) (why []string) {
 		v := seen(at(now), at(now))
-		v.rows[1] = runs(1, at(time.Second), "a")
-		v.clients["a"].since, v.clients["a"].before = at(3*time.Second), map[string]any{v.rows[1].run().String(): 0.}
-		v.rows[1].hasReturned = true
+		r := runs(1, at(time.Second), "a")
+		v.jobs(r)
+		delete(v.clients["a"].Running, r.Run)
+		v.clients["a"].Since, v.clients["a"].Before = at(3*time.Second), map[string]any{r.Run: 0.}
 		change(v)
-		c.notice(v, v.now)
-		c.judgeClients(v)
-		todo := new(orders)
-		c.tell(v, todo)
-		c.orphans(v, todo)
-		return todo.rescues
+		c.see(v, v.now)
+		for _, o := range c.todo {
+			assert.Equal(t, rescues, o.verb)
+			why = append(why, o.why)
+		}
+		return why
 	}
 	nothing := func(*view) {}
 	assert.Empty(t, lost(5*time.Second, nothing), "two processes may have the name for a moment")
-	assert.Empty(t, lost(6*time.Second, func(v *view) { v.rows[1].hasReturned = false }), "it lists the row")
-	unlisted := func(v *view) { v.clients["a"].before = nil }
+	assert.Empty(t, lost(6*time.Second, func(v *view) { v.clients["a"].Running[v.rows[0].Run] = attempt{} }), "it lists the row")
+	unlisted := func(v *view) { v.clients["a"].Before = nil }
 	assert.Empty(t, lost(13*time.Second, unlisted), "this process may have fetched it before its first beat")
-	assert.Empty(t, lost(14*time.Second, func(v *view) { v.clients["a"].before, v.clients["a"].since = nil, time.Time{} }), "no other had the name")
+	assert.Empty(t, lost(14*time.Second, func(v *view) { v.clients["a"].Before, v.clients["a"].Since = nil, time.Time{} }), "no other had the name")
 	claimed := func(v *view) {
-		v.ends[v.rows[1].run()] = ending{by: 1, ok: true, kind: "work", ended: at(2 * time.Second)}
+		ended := at(2 * time.Second)
+		v.rows[0].Ended = &ended
 	}
-	overrides := func(o order) bool { return o.override }
-	assert.False(t, slices.ContainsFunc(lost(12*time.Second, claimed), overrides))
-	assert.True(t, slices.ContainsFunc(lost(13*time.Second, claimed), overrides))
+	assert.Empty(t, lost(12*time.Second, claimed))
+	assert.Equal(t, []string{"the attempt that ended the job has died"}, lost(13*time.Second, claimed))
 	delete(c.kinds, "work")
-	rescues := lost(14*time.Second, nothing)
-	require.Len(t, rescues, 1)
-	assert.Equal(t, "another process has the name of the client a now", rescues[0].why)
+	assert.Equal(t, []string{"another process has the name of the client a now"}, lost(14*time.Second, nothing))
 	delete(c.kinds, "work")
 	assert.Len(t, lost(14*time.Second, unlisted), 1)
 }
 
-// A transaction of orders fails, and may have committed. The coordinator looks for the copies that it may have made.
+// An order fails, and may have been carried out. The next turn does not take the copy that it has asked for as failed: the phase asks
+// for it again.
 func TestOrdersWithoutAnAnswer(t *testing.T) {
 	c, now := sighted(t, new(strings.Builder)), time.Now()
 	config, err := pgxpool.ParseConfig("postgres://nobody@127.0.0.1:1/none")
 	require.NoError(t, err)
-	c.line = &line{config: config}
-	c.p.home.Store(&home{"a", ""})
-	k, r := c.kindOf("work"), runs(1, now, "a")
-	made := k.task(r)
-	assert.Error(t, c.carryOut(t.Context(), 1, &orders{copies: []order{{r: r, k: k, id: "1.1"}}}))
+	c.p.own, err = pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	defer c.p.own.Close()
+	c.todo = []order{{verb: copies, r: runs(1, now, "a"), t: &task{}, name: "1:1.1"}}
+	assert.Error(t, c.carryOut(t.Context()))
 	assert.True(t, c.unsure)
-	assert.Equal(t, "1.1", made.asked)
+	assert.False(t, c.todo[0].t.copied)
+	c.todo = nil
+	assert.NoError(t, c.carryOut(t.Context()))
+	assert.False(t, c.unsure)
 }
 
 // A client in the shadow mode, or that does not name a kind, works the jobs of the kind as River alone. So they are not touched:
@@ -289,26 +385,23 @@ func TestOrdersWithoutAnAnswer(t *testing.T) {
 func TestAClientWithOtherOptions(t *testing.T) {
 	for _, guards := range [][]string{{}, {"other"}} {
 		c, begun := sighted(t, new(strings.Builder)), time.Now()
-		v := seen(begun.Add(time.Hour), begun.Add(time.Hour))
-		v.clients["a"].guards = guards
-		v.clients["b"] = &client{seen: v.now, running: map[string]float64{}, guards: []string{AllKinds}}
-		v.rows[1], v.rows[2] = runs(1, begun, "a"), runs(2, begun, "b")
-		v.rows[1].hasReturned = true // or it is not listed yet
-		v.ends[runs(1, begun, "a").run()] = ending{by: 1, ok: true, kind: "work", began: begun, ended: begun}
-		c.lost["a"] = true
-		todo := new(orders)
-		c.notice(v, begun)
-		c.lost["a"] = true
-		c.judgeClients(v)
-		c.tell(v, todo)
-		c.orphans(v, todo)
-		assert.Empty(t, todo.rescues)
-		delete(c.lost, "a")
-		delete(v.ends, runs(1, begun, "a").run())
-		c.tell(v, todo)
-		c.orphans(v, todo)
-		assert.Empty(t, todo.rescues)
-		assert.False(t, v.others(c, v.rows[2]), "it would not guard a copy")
+		for _, lost := range []bool{true, false} {
+			for _, ended := range []*time.Time{nil, &begun} {
+				v := seen(begun.Add(time.Hour), begun.Add(time.Hour))
+				v.clients["a"].Guards = guards
+				v.clients["b"] = newClient("b", v.now)
+				r, other := runs(1, begun, "a"), runs(2, begun, "b")
+				r.Ended = ended
+				v.jobs(r, other)
+				delete(v.clients["a"].Running, r.Run) // or it is not listed yet
+				c.judge(v, begun)
+				c.watches["a"].lost = lost
+				c.tell(v)
+				assert.Empty(t, c.todo)
+				c.watches["a"].lost = false
+				assert.False(t, c.mayCopy(v, other), "it would not guard a copy")
+			}
+		}
 	}
 }
 
@@ -316,12 +409,13 @@ func TestAClientWithOtherOptions(t *testing.T) {
 func TestTheShadowModeCountsAttempts(t *testing.T) {
 	log := new(strings.Builder)
 	c, now := sighted(t, log), time.Now()
-	c.p.options.Shadow, c.told, c.at = true, now, now.Add(time.Minute)
-	k, r := c.kindOf("work"), runs(7, now, "a")
-	k.task(r)
+	c.p.options.Shadow, c.told, c.looked = true, now, now.Add(time.Second)
+	r := runs(7, now, "a")
+	c.todo = []order{{verb: rescues, r: r, t: c.kindOf("work").task(r), why: "it hangs"}}
 	for range 3 {
-		c.imagine(&orders{rescues: []order{{r: r, why: "it hangs"}}})
+		c.report()
 	}
+	c.looked = now.Add(time.Minute)
 	c.report()
 	c.report()
 	assert.Equal(t, 1, strings.Count(log.String(), "shadow mode"))
@@ -332,52 +426,67 @@ func TestTheShadowModeCountsAttempts(t *testing.T) {
 // long, and at once if it may have no copy.
 func TestAJobThatHangsGetsACopyFirst(t *testing.T) {
 	c, begun := sighted(t, new(strings.Builder)), time.Now()
-	turn := func(age time.Duration, change func(v *view)) *orders {
+	r := runs(1, begun, "a")
+	turn := func(age time.Duration, change func(v *view)) {
 		v := seen(begun.Add(age), begun.Add(age))
-		v.clients["b"] = &client{seen: v.now, running: map[string]float64{}, guards: []string{AllKinds}}
-		v.rows[1], v.rows[2] = runs(1, begun, "a"), runs(2, begun, "b")
+		v.clients["b"] = newClient("b", v.now)
+		v.jobs(runs(1, begun, "a"), runs(2, begun, "b"))
 		change(v)
-		todo := new(orders)
-		c.notice(v, v.now)
-		c.judgeClients(v)
-		c.tell(v, todo)
-		return todo
+		c.see(v, v.now)
 	}
 	nothing := func(*view) {}
-	copied := func(v *view) {
-		v.rows[9] = &row{id: 9, kind: "work", queue: "q", state: "available", copied: mark{Job: 1, Attempt: 1, Began: begun, Client: "a"}}
-		v.copies[v.rows[1].run()] = []*row{v.rows[9]}
-	}
+	copied := func(v *view) { v.jobs(copyOf(r, 9, "queued", begun, "")) }
 	turn(time.Second, nothing)
-	hangs := c.kinds["work"].tasks[1]
-	hangs.overdue = 10 * time.Second
-	todo := turn(10*time.Second, nothing)
-	assert.Empty(t, todo.rescues)
-	require.Len(t, todo.copies, 1)
-	assert.Equal(t, []string{"a"}, todo.copies[0].avoid)
-	assert.Contains(t, todo.copies[0].why, "it hangs: it has run for 10s")
-	hangs.copies[copyName(9)], hangs.urgent = 9, true // as after a transaction that has made it
+	hangs := c.kinds["work"].tasks[r.Run]
+	hangs.overdue = 10
+	turn(10*time.Second, nothing)
+	assert.Equal(t, []int64{1}, c.orders(copies))
+	assert.Empty(t, c.orders(rescues))
+	assert.Contains(t, c.todo[0].why, "it hangs: it has run for 10s")
+	hangs.copied = true // as after an order that has made it
 	for _, age := range []time.Duration{11 * time.Second, 19 * time.Second} {
-		todo = turn(age, copied)
-		assert.Empty(t, todo.copies)
-		assert.Empty(t, todo.rescues)
+		turn(age, copied)
+		assert.Empty(t, c.todo)
 	}
-	assert.Len(t, turn(20*time.Second, copied).rescues, 1)
-	turn(12*time.Second, nothing) // the copy is gone
-	assert.Len(t, turn(13*time.Second, nothing).rescues, 1)
-	hangs.urgent, c.strange[place{"q", "stranger"}] = false, begun
-	assert.Len(t, turn(13*time.Second, nothing).rescues, 1, "a client lacks the plugin")
-	assert.Empty(t, turn(13*time.Second, func(v *view) { c.beats["a"] = heard{v.now, begun.Add(10 * time.Second)} }).rescues, "its client is silent")
+	turn(20*time.Second, copied)
+	assert.Equal(t, []int64{1}, c.orders(rescues))
+	turn(13*time.Second, nothing)
+	assert.Equal(t, []int64{1}, c.orders(rescues), "the copy is gone")
+	hangs.copied, c.strange["q"] = false, begun
+	turn(13*time.Second, nothing)
+	assert.Equal(t, []int64{1}, c.orders(rescues), "a client lacks the plugin")
+	turn(13*time.Second, func(v *view) {
+		v.clients["a"].Seen, c.watches["a"].beat, c.watches["a"].seen = begun, begun, v.now.Add(-silence/2)
+	})
+	assert.Empty(t, c.orders(rescues), "its client is silent")
 }
 
-// A coordinator that does not name a kind knows nothing about the jobs that other clients run in it. It ends none of them.
+// The time after which a job hangs doubles with each rescue of the job that hung.
+func TestAJobThatHungMayTakeLonger(t *testing.T) {
+	c, begun := sighted(t, new(strings.Builder)), time.Now()
+	v := seen(begun.Add(10*time.Second), begun)
+	r := runs(1, begun, "a")
+	for r.Rescues = range 3 {
+		k := c.kindOf("work")
+		t1 := k.task(r)
+		t1.overdue = 0
+		c.act(v, k, t1, engine.Action{Op: engine.Cancel, ID: r.Run, Decision: restart.Decision{Reason: restart.Overdue}})
+		assert.Equal(t, float64(int(10)<<r.Rescues), t1.overdue)
+	}
+}
+
+// A coordinator that does not name a kind does nothing about its jobs.
 func TestAKindThatTheCoordinatorDoesNotName(t *testing.T) {
-	c, now := sighted(t, new(strings.Builder)), time.Now()
-	v := seen(now, now)
-	v.clients["a"].running[runs(1, now, "a").run().String()] = 0
-	todo := new(orders)
-	c.endOthers(v, todo)
-	assert.Empty(t, todo.ends)
+	c, begun := sighted(t, new(strings.Builder)), time.Now()
+	v := seen(begun.Add(time.Hour), begun.Add(time.Hour))
+	r := runs(1, begun, "a")
+	r.Kind = "unnamed"
+	v.jobs(r, copyOf(r, 9, "running", begun, "a"), r.ends("failed", begun))
+	c.judge(v, v.now)
+	c.watches["a"].lost = true
+	c.tell(v)
+	assert.Empty(t, c.todo)
+	assert.Empty(t, c.kinds)
 }
 
 // A job was snoozed, and runs again with the same number of the attempt. The end of its run before is not the end of this run, and the
@@ -385,108 +494,69 @@ func TestAKindThatTheCoordinatorDoesNotName(t *testing.T) {
 func TestARunAfterASnooze(t *testing.T) {
 	c, begun := sighted(t, new(strings.Builder)), time.Now()
 	v := seen(begun.Add(time.Minute), begun.Add(time.Minute))
-	v.ends[runs(1, begun, "a").run()] = ending{by: 1, kind: "work", began: begun, ended: begun.Add(time.Second)}
-	v.rows[1] = runs(1, begun.Add(30*time.Second), "a")
-	v.rows[9] = &row{id: 9, kind: "work", state: "available", copied: mark{Job: 1, Attempt: 1, Began: begun}}
-	v.copies[v.rows[9].copied.of()] = []*row{v.rows[9]}
-	v.clients["a"].running[v.rows[1].run().String()] = 0
-	todo := new(orders)
-	c.tell(v, todo)
-	c.endOthers(v, todo)
-	assert.False(t, c.kinds["work"].tasks[1].over)
-	assert.Empty(t, todo.ends)
-	assert.Equal(t, []int64{9}, todo.drops)
+	before, now := runs(1, begun, "a"), runs(1, begun.Add(30*time.Second), "a")
+	v.jobs(now, copyOf(before, 9, "queued", begun, ""), before.ends("failed", begun.Add(time.Second)))
+	c.see(v, v.now)
+	assert.Equal(t, []int64{9}, c.orders(drops))
+	require.Len(t, c.kinds["work"].tasks, 1)
+	assert.Equal(t, engine.Running, c.kinds["work"].phase.Attempts()[0].State)
+	assert.Equal(t, now.Run, c.kinds["work"].phase.Attempts()[0].ID)
 }
 
-// Jobs that wait for a retry are forgotten: an outage may leave many of them. Those that hung are kept, as far as they are few.
+// A job that runs no more, and whose end nobody has claimed, has failed for the phase. It is forgotten at once: an outage may leave
+// many that wait for a retry.
 func TestJobsThatWaitForARetryAreForgotten(t *testing.T) {
 	c, begun := sighted(t, new(strings.Builder)), time.Now()
-	tell := func(state string) {
-		v := seen(begun.Add(time.Second), begun.Add(time.Second))
-		v.rows[1], v.rows[2] = runs(1, begun, "a"), runs(2, begun, "a")
-		v.rows[1].state, v.rows[2].state = state, state
-		c.tell(v, new(orders))
-	}
-	tell("running")
-	c.kinds["work"].tasks[2].hung = true
-	for _, state := range []string{"retryable", "available"} { // a rescue puts a job back in either
-		tell(state)
-		assert.Len(t, c.kinds["work"].tasks, 1, state)
-		assert.NotNil(t, c.kinds["work"].tasks[2], state)
-	}
-	tell("completed")
+	v := seen(begun.Add(time.Second), begun.Add(time.Second))
+	v.jobs(runs(1, begun, "a"), runs(2, begun, "a"))
+	c.see(v, v.now)
+	assert.Len(t, c.kinds["work"].tasks, 2)
+	c.see(seen(begun.Add(2*time.Second), begun.Add(2*time.Second)), begun.Add(2*time.Second))
 	assert.Empty(t, c.kinds["work"].tasks)
-}
-
-// Of 250 orders each turn carries out a hundred. Within three turns each has had its turn, whether the others succeed or not.
-func TestEachOrderHasItsTurn(t *testing.T) {
-	all, seen := make([]order, 250), map[int]bool{}
-	for i := range all {
-		all[i].task = i
-	}
-	for turn := range 3 {
-		part := some(all, turn)
-		assert.Len(t, part, mostOrders)
-		for _, o := range part {
-			seen[o.task] = true
-		}
-	}
-	assert.Len(t, seen, 250)
-	assert.Len(t, some(all[:7], 5), 7)
+	assert.Empty(t, c.kinds["work"].numbers)
+	assert.Empty(t, c.kinds["work"].phase.Attempts())
 }
 
 // A client is silent for half the time after which it is lost. A job there gets a copy elsewhere, if its kind may have copies. When
 // the client is lost, the job is left to its copy as long as that runs at a client that lives. Otherwise it is rescued.
 func TestJobsOfAQuietClientGetCopies(t *testing.T) {
 	c, begun := sighted(t, new(strings.Builder)), time.Now()
-	running := func(v *view) {
-		v.rows[1], v.rows[2], v.rows[3] = runs(1, begun, "a"), runs(2, begun, "a"), runs(3, begun, "b")
-		v.rows[2].kind = "sized" // this kind has no copies
-	}
-	turn := func(d time.Duration, change func(v *view)) (todo orders) {
+	r := runs(1, begun, "a")
+	turn := func(d time.Duration, change func(v *view)) {
 		v := seen(begun.Add(d), begun)
-		v.clients["b"] = &client{seen: v.now, slots: 9, running: map[string]float64{}, guards: []string{AllKinds}}
-		running(v)
+		v.clients["b"] = newClient("b", v.now)
+		sized := runs(2, begun, "a")
+		sized.Kind = "sized" // this kind has no copies
+		v.jobs(runs(1, begun, "a"), sized, runs(3, begun, "b"))
 		change(v)
-		c.notice(v, v.now)
-		c.judgeClients(v)
-		c.tell(v, &todo)
-		return todo
+		c.see(v, v.now)
 	}
 	nothing := func(*view) {}
 	for d := time.Duration(0); d < silence/2; d += silence / 10 {
-		todo := turn(d, nothing)
-		assert.Empty(t, todo.copies, d)
+		turn(d, nothing)
+		assert.Empty(t, c.orders(copies), d)
 	}
-	todo := turn(silence/2, nothing)
-	require.Len(t, todo.copies, 1)
-	o := todo.copies[0]
-	assert.Equal(t, int64(1), o.r.id)
-	assert.Equal(t, []string{"a"}, o.avoid)
-	assert.Equal(t, "its client a may be lost: it has been silent for 2.5s", o.why)
-	task := c.kinds["work"].tasks[1]
-	copied := func(change func(r *row)) func(v *view) {
-		return func(v *view) {
-			r := runs(9, begun.Add(silence/2), "b")
-			r.copied = mark{Job: 1, Attempt: 1, Began: begun}
-			change(r)
-			v.rows[9], v.copies[v.rows[1].run()] = r, []*row{r}
-		}
+	turn(silence/2, nothing)
+	require.Equal(t, []int64{1}, c.orders(copies))
+	assert.Equal(t, []string{"a"}, c.todo[0].avoid)
+	assert.Equal(t, "its client a may be lost: it has been silent for 2.5s", c.todo[0].why)
+	task := c.kinds["work"].tasks[r.Run]
+	copied := func(state string) func(v *view) {
+		return func(v *view) { v.jobs(copyOf(r, 9, state, begun.Add(silence/2), "b")) }
 	}
-	task.urgent, task.copies["copy 9"] = true, 9
+	task.copied = true
 	for d := silence / 2; d <= silence+silence/10; d += silence / 10 {
-		todo = turn(d, copied(func(*row) {}))
-		assert.Empty(t, todo.copies, "a second copy at %v", d)
+		turn(d, copied("running"))
+		assert.Empty(t, c.orders(copies), "a second copy at %v", d)
 	}
-	require.True(t, c.lost["a"])
-	require.Len(t, todo.rescues, 1, "the job whose kind has no copies")
-	assert.Equal(t, int64(2), todo.rescues[0].r.id)
-	task.overdue = silence / 2
-	todo = turn(silence+silence/5, copied(func(*row) {}))
-	assert.Len(t, todo.rescues, 2, "the copy was not ready in twice the time after which the job counted as hung")
+	require.Equal(t, []string{"a"}, c.lost())
+	require.Equal(t, []int64{2}, c.orders(rescues), "the job whose kind has no copies")
+	task.overdue = (silence / 2).Seconds()
+	turn(silence+silence/5, copied("running"))
+	assert.Len(t, c.orders(rescues), 2, "the copy was not ready in twice the time after which the job counted as hung")
 	delete(c.kinds, "work")
-	todo = turn(silence+silence*3/10, copied(func(r *row) { r.state = "available" }))
-	assert.Len(t, todo.rescues, 2, "the copy waits")
+	turn(silence+silence*3/10, copied("queued"))
+	assert.Len(t, c.orders(rescues), 2, "the copy waits")
 }
 
 // Both clients of two are silent: the fault may be between the clients and the database. No job gets a copy for that.
@@ -494,12 +564,9 @@ func TestNoCopiesIfMostClientsAreQuiet(t *testing.T) {
 	c, begun := sighted(t, new(strings.Builder)), time.Now()
 	for d := time.Duration(0); d < silence; d += silence / 10 {
 		v := seen(begun.Add(d), begun)
-		v.clients["b"] = &client{seen: begun, slots: 9, running: map[string]float64{}, guards: []string{AllKinds}}
-		v.rows[1], v.rows[3] = runs(1, begun, "a"), runs(3, begun, "b")
-		var todo orders
-		c.notice(v, v.now)
-		c.judgeClients(v)
-		c.tell(v, &todo)
-		assert.Empty(t, todo.copies, d)
+		v.clients["b"] = newClient("b", begun)
+		v.jobs(runs(1, begun, "a"), runs(3, begun, "b"))
+		c.see(v, v.now)
+		assert.Empty(t, c.orders(copies), d)
 	}
 }

@@ -17,7 +17,7 @@
 //
 // In a named kind, a job whose client is lost is put back after five seconds, and sooner if another process begins under the
 // client's ID. A job that hangs is ended and put back. A job hangs if it runs for four times the longest run time that the
-// plugin has seen in its kind. This needs 32 runs, and the time doubles each time that the same job is ended. River alone
+// plugin has seen in its kind. This needs 32 runs, and the time doubles each time that the same job is rescued since it hangs. River alone
 // waits for RescueStuckJobsAfter, an hour, and never rescues if JobTimeout is -1. A rescue counts as an attempt with an
 // error, as River's own does. So a job that kills its process is discarded after its attempts. With [Kind.Copies] a job that
 // hangs first gets a copy, and is rescued if the copy fails or is late.
@@ -39,8 +39,8 @@
 //
 // # Middleware
 //
-// If middleware runs outside of the plugin's, the plugin ends the jobs of copies in a transaction of its own, and not
-// through River: then Subscribe has no event for such a job. And an attempt that has lost its job keeps its slot until
-// the job has ended. Middleware of a worker, its method Middleware, always runs outside. Put the plugin first in
+// Middleware that runs outside of the plugin's may wrap or swallow the error by which the plugin tells River who has ended a job.
+// The job ends in the same way. But Subscribe has no event for a job that its copy has ended, and River's log has an error for
+// each attempt that has lost its job. Middleware of a worker, its method Middleware, always runs outside. Put the plugin first in
 // Config.Plugins, and leave Config.Middleware to what need not be outside.
 package riverplugin

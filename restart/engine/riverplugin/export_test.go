@@ -4,51 +4,54 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river/rivertype"
 )
 
-// Copy inserts a copy of a running job, as the coordinator does, and returns its row; 0 if the job does not run.
-func (p *Plugin) Copy(ctx context.Context, id int64) (copied int64, err error) {
-	err = pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
-		r := &row{id: id}
-		if err := tx.QueryRow(ctx, p.in(`SELECT attempt, attempted_at, attempted_by[array_upper(attempted_by, 1)] FROM SCHEMA.river_job
-			WHERE id = $1 AND attempted_at IS NOT NULL`), id).Scan(&r.attempt, &r.begun, &r.client); err != nil {
-			return err
-		}
-		copied, err = newCoordinator(p).copy(ctx, tx, order{r: r})
-		return err
-	})
-	return copied, err
+// leader returns a coordinator that has the lease, and the row of a job that runs.
+func (p *Plugin) leader(ctx context.Context, job int64) (*coordinator, *row, error) {
+	of, r := &Plugin{options: p.options, own: p.pool, client: p.client, schema: p.schema}, &row{ID: job}
+	c := &coordinator{p: of}
+	err := p.pool.QueryRow(ctx, p.in(`SELECT holder, term FROM SCHEMA.straggler_lease WHERE name = 'coordinator'`)).Scan(&of.holder, &c.term)
+	if err == nil {
+		err = p.pool.QueryRow(ctx, p.in(`SELECT RUN, attempt, attempted_at, coalesce(attempted_by[array_upper(attempted_by, 1)], '')
+			FROM SCHEMA.river_job j WHERE id = $1 AND attempted_at IS NOT NULL`), job).Scan(&r.Run, &r.Attempt, &r.Begun, &r.Client)
+	}
+	return c, r, err
+}
+
+// Copy inserts a copy of a running job, as the coordinator does, and reports whether the job runs.
+func (p *Plugin) Copy(ctx context.Context, job int64) (copied bool, err error) {
+	c, r, err := p.leader(ctx, job)
+	if err != nil {
+		return false, err
+	}
+	done, err := c.do(ctx, order{verb: copies, r: r})
+	return done != "", err
 }
 
 // Rescue rescues a running job, as the coordinator does.
-func (p *Plugin) Rescue(ctx context.Context, id int64) error {
-	return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
-		r := &row{id: id}
-		if err := tx.QueryRow(ctx, p.in(`SELECT attempt, attempted_at, max_attempts FROM SCHEMA.river_job WHERE id = $1`), id).
-			Scan(&r.attempt, &r.begun, &r.most); err != nil {
-			return err
-		}
-		_, err := newCoordinator(p).rescueApart(ctx, tx, order{r: r, why: "a test"})
+func (p *Plugin) Rescue(ctx context.Context, job int64) error {
+	c, r, err := p.leader(ctx, job)
+	if err != nil {
 		return err
-	})
+	}
+	c.todo = []order{{verb: rescues, r: r, why: "a test"}}
+	return c.carryOut(ctx)
 }
 
-// Claim claims the end of a job for an attempt, as the middleware does.
-func (p *Plugin) Claim(ctx context.Context, job int64, number int) (bool, error) {
-	r := &row{id: job, attempt: number}
-	if err := p.pool.QueryRow(ctx, p.in(`SELECT attempted_at FROM SCHEMA.river_job WHERE id = $1`), job).Scan(&r.begun); err != nil {
+// Claim claims the end of a job for an attempt, as the middleware does. Off is added to the time of the begin of the run.
+func (p *Plugin) Claim(ctx context.Context, job, by int64, number int, off time.Duration) (bool, error) {
+	_, r, err := p.leader(ctx, job)
+	if err != nil {
 		return false, err
 	}
-	return claim(ctx, p.pool, *p.schema(), &attempt{own: r.run(), of: r.run()}, true)
+	began := r.Begun.Add(off)
+	run := runOf(&rivertype.JobRow{ID: job, Attempt: number, AttemptedAt: &began})
+	return p.claim(ctx, p.pool, &attempt{ID: by, mark: mark{Job: job, Run: run}}, true, nil)
 }
 
-// ClaimOld claims the end of a job for a copy of its run that began an hour before the present one.
-func (p *Plugin) ClaimOld(ctx context.Context, job int64, number int) (bool, error) {
-	r := &row{id: job, attempt: number}
-	if err := p.pool.QueryRow(ctx, p.in(`SELECT attempted_at FROM SCHEMA.river_job WHERE id = $1`), job).Scan(&r.begun); err != nil {
-		return false, err
-	}
-	r.begun = r.begun.Add(-time.Hour)
-	return claim(ctx, p.pool, *p.schema(), &attempt{own: run{id: -1}, of: r.run()}, true)
+// RunOf returns the name of the run of a job.
+func (p *Plugin) RunOf(ctx context.Context, job int64) (string, error) {
+	_, r, err := p.leader(ctx, job)
+	return r.Run, err
 }

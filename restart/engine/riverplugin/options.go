@@ -1,6 +1,7 @@
 package riverplugin
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -38,19 +39,10 @@ type Kind struct {
 	Work func(args []byte) float64
 }
 
-// These numbers are choices.
-const (
-	usualInterval = 100 * time.Millisecond
-	leastInterval = 10 * time.Millisecond
-	mostInterval  = time.Second // beats and looks that are rarer would count as silence
-)
-
 // fill checks the options and fills in the defaults.
 func (o *Options) fill() error {
-	if o.Interval == 0 {
-		o.Interval = usualInterval
-	}
-	if o.Interval < leastInterval || o.Interval > mostInterval {
+	o.Interval = cmp.Or(o.Interval, 100*time.Millisecond)
+	if o.Interval < 10*time.Millisecond || o.Interval > time.Second { // rarer beats and looks would count as silence
 		return fmt.Errorf("riverplugin: Options.Interval is %v, want 10ms to 1s, or 0 for 100ms", o.Interval)
 	}
 	if _, empty := o.Kinds[""]; empty {
@@ -71,9 +63,8 @@ func (o *Options) guards() []string {
 }
 
 // of returns what the plugin does for a kind, and whether the options name the kind.
-func (o *Options) of(kind string) (Kind, bool) {
-	k, named := o.Kinds[kind]
-	if !named {
+func (o *Options) of(kind string) (k Kind, named bool) {
+	if k, named = o.Kinds[kind]; !named {
 		k, named = o.Kinds[AllKinds]
 	}
 	return k, named

@@ -203,7 +203,7 @@ func (s *stage) pair(n *node, original, copied end, first, outside string) {
 		if !assert.NoError(t, err, name) {
 			return
 		}
-		if made > 0 {
+		if made {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -262,7 +262,7 @@ func TestAFailureWaitsForTheCopy(t *testing.T) {
 						name := fmt.Sprint(original, "-", copied)
 						id := insert(t, a, work{Name: name}, &river.InsertOpts{MaxAttempts: 1})
 						s.begun(name + " try1")
-						for made := int64(0); made == 0; time.Sleep(10 * time.Millisecond) {
+						for made := false; !made; time.Sleep(10 * time.Millisecond) {
 							if made, err = a.plugin.Copy(t.Context(), id); !assert.NoError(t, err, name) {
 								return
 							}
@@ -311,7 +311,7 @@ func TestAFailureDoesNotWaitForEver(t *testing.T) {
 	ids := []int64{waits("cancelled"), waits("stopped")}
 	b := start(t, s.pool, "b", c, s.handle)
 	for i, name := range []string{"cancelled", "stopped"} {
-		for made := int64(0); made == 0; time.Sleep(10 * time.Millisecond) {
+		for made := false; !made; time.Sleep(10 * time.Millisecond) {
 			var err error
 			made, err = a.plugin.Copy(t.Context(), ids[i])
 			require.NoError(t, err)
@@ -458,7 +458,7 @@ func TestNearTies(t *testing.T) {
 			id := insert(t, a, work{Name: name}, nil)
 			s.begun(name + " try1")
 			if i < each {
-				for made := int64(0); made == 0; time.Sleep(10 * time.Millisecond) {
+				for made := false; !made; time.Sleep(10 * time.Millisecond) {
 					if made, err = a.plugin.Copy(t.Context(), id); !assert.NoError(t, err) {
 						return
 					}

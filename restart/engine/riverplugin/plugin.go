@@ -5,14 +5,15 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"math"
+	"maps"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
 )
 
 // Plugin rescues and copies the jobs of a client of River. Each client needs a plugin of its own. Put it into the
@@ -21,23 +22,19 @@ type Plugin struct {
 	river.MiddlewareDefaults
 	options Options
 	pool    *pgxpool.Pool
-	home    atomic.Pointer[home]
-	begun   chan struct{} // closed after the first beat
-	alone   atomic.Bool   // Run has not begun in time
-	called  atomic.Bool   // Run was called
-	shared  atomic.Bool   // a client other than that of Run has the plugin
-	busy    atomic.Int32  // attempts that run in this process, of all kinds
-	most    atomic.Int32  // the largest value of busy that a beat has seen
-	holder  string        // a random name of this plugin, which no other process has
+	holder  string // a random name of this plugin, which no other process has
+	lease   string // the name of the lease: a coordinator in the shadow mode must not take the place of one that acts
+	told    sync.Map
+	begun   chan struct{} // closed after the first beat; the rest is set before
 
-	warned sync.Map // the kinds whose handlers must change
+	client, schema string        // the name of the client, and the schema of River's tables
+	own            *pgxpool.Pool // for Run: the program may use all connections of its pool, and a beat must not wait for one
 
 	mu      sync.Mutex
-	running map[string]*attempt // by the names of the attempts
+	running map[string]*attempt // all attempts that run in this process, by the runs of their rows
+	queues  map[string]bool     // the queues of the attempts so far
+	slots   int                 // the largest number of attempts that a beat has seen
 }
-
-// home is where the plugin runs: the name of its client, and the schema of River's tables.
-type home struct{ client, schema string }
 
 // New returns a plugin for a client that uses the pool. If an option is out of range, New returns an error that states
 // the option.
@@ -48,71 +45,64 @@ func New(pool *pgxpool.Pool, o Options) (*Plugin, error) {
 	if pool == nil {
 		return nil, errors.New("riverplugin: New: the pool is nil, want the pool of the client")
 	}
-	return &Plugin{options: o, pool: pool, holder: rand.Text(), begun: make(chan struct{}), running: map[string]*attempt{}}, nil
+	return &Plugin{
+		options: o, pool: pool, holder: rand.Text(), lease: map[bool]string{false: "coordinator", true: "shadow"}[o.Shadow],
+		begun: make(chan struct{}), running: map[string]*attempt{}, queues: map[string]bool{},
+	}, nil
 }
 
-// ready waits until Run has begun, and reports whether it has. A job that began before the first beat of its client would
-// be nobody's if the process died then.
-func (p *Plugin) ready(ctx context.Context) bool {
-	select {
-	case <-p.begun:
-		return true
-	default:
+// once writes an error to the log, and does so once for each key.
+func (p *Plugin) once(key, text string, args ...any) {
+	if _, told := p.told.LoadOrStore(key, true); !told {
+		p.options.Log.Error("riverplugin: "+text, args...)
 	}
-	if p.alone.Load() {
-		return false
-	}
-	select {
-	case <-p.begun:
-		return true
-	case <-ctx.Done():
-		return false
-	case <-time.After(runWithin):
-		if !p.alone.Swap(true) {
-			p.options.Log.Error("riverplugin: Plugin.Run has not begun, so jobs are worked as by River alone")
-		}
-		return false
-	}
-}
-
-// stranger reports whether the client of an attempt is not the client of Run. Such a client has no beats, and its jobs may be
-// in another schema.
-func (p *Plugin) stranger(ctx context.Context) bool {
-	client, err := river.ClientFromContextSafely[pgx.Tx](ctx)
-	if h := p.home.Load(); err != nil || *h == (home{client.ID(), client.Schema()}) {
-		return false
-	}
-	if !p.shared.Swap(true) {
-		p.options.Log.Error("riverplugin: a second client has the same Plugin, so its jobs are worked as by River alone", "client", client.ID())
-	}
-	return true
-}
-
-// schema returns the schema of River's tables; nil before Run has begun.
-func (p *Plugin) schema() *string {
-	if h := p.home.Load(); h != nil {
-		return &h.schema
-	}
-	return nil
 }
 
 // in writes the schema into SQL. Run must have begun.
-func (p *Plugin) in(sql string) string { return in(*p.schema(), sql) }
+func (p *Plugin) in(sql string) string { return in(p.schema, sql) }
 
-// name returns the name of the client.
-func (p *Plugin) name() string { return p.home.Load().client }
-
-// enter and leave keep the list of the attempts that run here.
-func (p *Plugin) enter(a *attempt) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.running[a.name()] = a
+// ready waits until Run has begun, and reports whether it has, for the client of an attempt. A job that began before the first
+// beat of its client would be nobody's if the process died then. A client that shares the plugin of another has no beats, and its
+// jobs may be in another schema.
+func (p *Plugin) ready(ctx context.Context) bool {
+	const alone = "" // the key of a line of the log
+	if _, is := p.told.Load(alone); !is {
+		select {
+		case <-p.begun:
+		case <-ctx.Done():
+		case <-time.After(runWithin):
+			p.once(alone, "Plugin.Run has not begun, so jobs are worked as by River alone")
+		}
+	}
+	select {
+	case <-p.begun:
+	default:
+		return false
+	}
+	client, err := river.ClientFromContextSafely[pgx.Tx](ctx)
+	if err != nil || client.ID() == p.client && client.Schema() == p.schema {
+		return true
+	}
+	p.once("shared", "a second client has the same Plugin, so its jobs are worked as by River alone", "client", client.ID())
+	return false
 }
 
-func (p *Plugin) leave(a *attempt) {
+// locked calls f with the list of the attempts that run here.
+func (p *Plugin) locked(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.running, a.name())
+	f()
+}
+
+// enter puts an attempt that begins into the list.
+func (p *Plugin) enter(job *rivertype.JobRow, named bool) *attempt {
+	a := &attempt{ID: job.ID, mark: mark{Job: job.ID, Run: runOf(job)}, Watched: !named, own: runOf(job), plugin: p}
+	var of struct{ Straggler mark }
+	if json.Unmarshal(job.Metadata, &of) == nil && of.Straggler.Job != 0 {
+		a.mark, a.Watched = of.Straggler, false
+	}
+	p.locked(func() { p.running[a.own], p.queues[job.Queue] = a, true })
+	return a
 }
 
 // The times of the plugin.
@@ -121,151 +111,115 @@ const (
 	silence   = 5 * time.Second // a client without a beat for so long is lost
 	runWithin = 5 * time.Second // a job waits for the first beat so long
 	leaseTime = 3 * time.Second // a coordinator without a beat for so long may be replaced
+	patience  = 2 * time.Second // an answer of the database is awaited so long; a connection that takes longer may be dead
 )
 
 // Run tells the other clients that this one lives, and coordinates rescues and copies if no other client does. Call it
 // once, on a goroutine of its own, with the client that has the plugin. Let ctx end with the client, or after it. Run returns
-// when ctx has ended and no attempt of a named kind runs here any more. It creates the plugin's tables if they are missing. It
-// needs two connections of its own, outside of the pool.
+// when ctx has ended and no attempt runs here any more. It creates the plugin's tables if they are missing. It
+// needs a connection of its own, outside of the pool.
 func (p *Plugin) Run(ctx context.Context, client *river.Client[pgx.Tx]) {
-	if p.called.Swap(true) {
+	if _, called := p.told.LoadOrStore("called", true); called {
 		p.options.Log.Error("riverplugin: Plugin.Run was called again; each client needs a Plugin of its own", "client", client.ID())
 		return
 	}
-	schema := client.Schema()
-	beats := &line{config: p.pool.Config()}
-	defer beats.close()
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
-		err := beats.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-			return create(ctx, conn, schema)
-		})
+	config := p.pool.Config()
+	config.MinConns, config.MinIdleConns, config.MaxConns = 0, 0, 16     // one is used; a dead one counts until it is closed
+	p.own, _ = pgxpool.NewWithConfig(context.WithoutCancel(ctx), config) // it connects later
+	defer p.own.Close()
+	p.client, p.schema = client.ID(), client.Schema()
+	c := &coordinator{p: p}
+	wait := ctx
+	for begun, failed := false, false; ; {
+		stopping := ctx.Err() != nil
+		term, err := p.beat(!begun, !stopping)
+		if err == nil && !begun {
+			begun = true
+			close(p.begun)
+		}
 		if err == nil {
-			break
+			err = c.turn(term)
 		}
-		p.options.Log.Error("riverplugin: the tables can't be created yet", "error", err)
-		if !sleep(ctx, pause) {
-			return
+		if err != nil && !failed {
+			p.options.Log.Warn("riverplugin: the database does not answer, or refuses", "client", p.client, "error", err)
 		}
-	}
-	p.home.Store(&home{client.ID(), schema})
-	c := newCoordinator(p)
-	var wait sync.WaitGroup
-	wait.Go(func() { c.run(ctx) })
-	defer wait.Wait()
-	failed := false
-	for {
-		named, some := p.beat(ctx, beats, c, &failed)
-		if ctx.Err() != nil && !some {
-			p.leaveCluster(beats)
-			return
-		}
-		pause := idleBeat
-		if named || c.active.Load() {
+		failed = err != nil
+		pause, some := idleBeat, false
+		p.locked(func() {
+			for _, a := range p.running {
+				if some = true; !a.Watched {
+					pause = p.options.Interval
+				}
+			}
+		})
+		if c.active {
 			pause = p.options.Interval
 		}
-		if ctx.Err() != nil {
-			time.Sleep(pause)
-		} else {
-			sleep(ctx, pause)
+		if stopping {
+			if wait = context.Background(); !some {
+				break
+			}
+		}
+		select {
+		case <-wait.Done():
+		case <-time.After(pause):
 		}
 	}
-}
-
-// sleep waits, and reports whether ctx goes on.
-func sleep(ctx context.Context, pause time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(pause):
-		return true
-	}
+	// The others shall know that this client has stopped.
+	last, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_, _ = p.own.Exec(last, p.in(`WITH gone AS (UPDATE SCHEMA.straggler_client SET slots = -1 WHERE client = $1)
+		UPDATE SCHEMA.straggler_lease SET until = now() WHERE holder = $2`), p.client, p.holder)
 }
 
 // beat tells the others that this client lives and what it runs, and takes or keeps the lease of the coordinator if
-// nobody else has it. It ends the attempts that the coordinator wants to end. It reports whether attempts of named kinds
-// run here, and whether any do.
-func (p *Plugin) beat(ctx context.Context, beats *line, c *coordinator, failed *bool) (named, some bool) {
-	p.mu.Lock()
-	shares := make(map[string]float64, len(p.running))
-	for name, a := range p.running {
-		shares[name] = math.Float64frombits(a.share.Load())
+// nobody else has it. It returns the term of the lease, 0 if another client has it. It ends the attempts that can end nothing any
+// more. The first beat creates the tables.
+func (p *Plugin) beat(first, leads bool) (term int64, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if first {
+		if _, err = p.own.Exec(ctx, p.in(tables)); err != nil {
+			return 0, err
+		}
 	}
-	p.mu.Unlock()
-	running, _ := json.Marshal(shares)
-	now := p.busy.Load()
-	p.most.Store(max(p.most.Load(), now))
-	var ends []string
-	var term *int64
-	leads := ctx.Err() == nil
-	err := beats.do(context.WithoutCancel(ctx), func(ctx context.Context, conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, p.in(`
-			WITH member AS (
-				INSERT INTO SCHEMA.straggler_member (client, holder, guards)
-				SELECT $1, $7, $8 WHERE NOT EXISTS (SELECT FROM SCHEMA.straggler_member WHERE client = $1 AND holder = $7)
-				ON CONFLICT (client) DO UPDATE SET holder = $7, guards = $8, since = now(),
-					before = coalesce((SELECT running FROM SCHEMA.straggler_client WHERE client = $1), '{}')
-			), beat AS (
-				INSERT INTO SCHEMA.straggler_client (client, seen, busy, slots, running) VALUES ($1, now(), $2, $3, $4)
-				ON CONFLICT (client) DO UPDATE SET seen = now(), busy = $2, slots = $3, running = $4 RETURNING ends
-			), lease AS (
-				INSERT INTO SCHEMA.straggler_lease AS l (name, holder, term, until)
-				SELECT $9, $7, 1, now() + $5 WHERE $6 AND NOT EXISTS (
-					SELECT FROM SCHEMA.straggler_lease
-					WHERE name = $9 AND until >= now() AND (holder <> $7 OR until >= now() + $5 - interval '500 ms')
-				) -- without it each beat of each client would lock the lease
-				ON CONFLICT (name) DO UPDATE SET
-					holder = $7, until = now() + $5, term = l.term + CASE WHEN l.holder = $7 THEN 0 ELSE 1 END
-				WHERE l.until < now() OR l.holder = $7 AND l.until < now() + $5 - interval '500 ms'
-				RETURNING term
-			)
-			SELECT beat.ends, coalesce((SELECT term FROM lease),
-				(SELECT term FROM SCHEMA.straggler_lease WHERE holder = $7 AND until > now() AND $6)) FROM beat`),
-			p.name(), now, p.most.Load(), string(running), leaseTime, leads, p.holder, p.options.guards(), p.lease()).Scan(&ends, &term)
+	var running []byte
+	var queues, over []string
+	p.locked(func() {
+		p.slots = max(p.slots, len(p.running))
+		running, _ = json.Marshal(p.running) // never fails
+		queues = slices.AppendSeq([]string{}, maps.Keys(p.queues))
 	})
-	if (err != nil) != *failed {
-		if *failed = err != nil; *failed {
-			p.options.Log.Warn("riverplugin: the database does not answer", "client", p.name(), "error", err)
-		} else {
-			p.options.Log.Info("riverplugin: the database answers again", "client", p.name())
+	err = p.own.QueryRow(ctx, p.in(`
+		WITH member AS (
+			INSERT INTO SCHEMA.straggler_member (client, holder, guards)
+			SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT FROM SCHEMA.straggler_member WHERE client = $1 AND holder = $2)
+			ON CONFLICT (client) DO UPDATE SET holder = $2, guards = $3, since = now(),
+				before = coalesce((SELECT running FROM SCHEMA.straggler_client WHERE client = $1), '{}')
+		), beat AS (
+			INSERT INTO SCHEMA.straggler_client (client, seen, slots, running, queues) VALUES ($1, now(), $4, $5, $6)
+			ON CONFLICT (client) DO UPDATE SET seen = now(), slots = $4, running = $5, queues = $6
+		), lease AS (
+			UPDATE SCHEMA.straggler_lease SET holder = $2, until = now() + $7, term = term + (holder <> $2)::int
+			WHERE name = $8 AND $9 AND (until < now() OR holder = $2 AND until < now() + $7 - interval '500 ms') RETURNING term
+		)
+		SELECT coalesce((SELECT term FROM lease),
+			(SELECT term FROM SCHEMA.straggler_lease WHERE name = $8 AND $9 AND holder = $2 AND until > now()), 0),
+			ARRAY(SELECT own FROM jsonb_each($5::jsonb) AS o (own, body),
+				jsonb_to_record(body) AS a (id bigint, job bigint, run text, watched boolean)
+				LEFT JOIN SCHEMA.straggler_end e USING (run)
+				WHERE NOT watched AND CASE WHEN e.by IS NOT NULL THEN e.by <> a.id ELSE
+					NOT EXISTS (SELECT FROM SCHEMA.river_job j WHERE j.id = a.job AND RUN = run AND state = 'running')
+					OR NOT EXISTS (SELECT FROM SCHEMA.river_job j WHERE j.id = a.id) END)`),
+		p.client, p.holder, p.options.guards(), p.slots, string(running), queues, leaseTime, p.lease, leads).Scan(&term, &over)
+	p.locked(func() {
+		for _, run := range over {
+			if a := p.running[run]; a != nil && a.cancel != nil && !p.options.Shadow {
+				a.cancel(ErrOver)
+			}
 		}
-	}
-	if err == nil {
-		c.elected(term)
-		select {
-		case <-p.begun:
-		default:
-			close(p.begun)
-		}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, name := range ends {
-		if a := p.running[name]; a != nil && a.cancel != nil {
-			a.cancel(ErrOver)
-		}
-	}
-	for _, a := range p.running {
-		named = named || !a.watched
-	}
-	return named, len(p.running) > 0
-}
-
-// lease returns the name of the lease of the coordinator. Clients in the shadow mode have a coordinator of their own: it must not
-// take the place of one that acts.
-func (p *Plugin) lease() string {
-	if p.options.Shadow {
-		return "shadow"
-	}
-	return "coordinator"
-}
-
-// leaveCluster tells the others that this client has stopped.
-func (p *Plugin) leaveCluster(beats *line) {
-	beats.do(context.Background(), func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, p.in(`WITH gone AS (UPDATE SCHEMA.straggler_client SET busy = -1, slots = 0 WHERE client = $1)
-			UPDATE SCHEMA.straggler_lease SET until = now() WHERE holder = $2`), p.name(), p.holder)
-		return err
 	})
+	return term, err
 }
 
 // Result is how a job has ended.
@@ -283,5 +237,24 @@ func (p *Plugin) Wait(ctx context.Context, ids ...int64) ([]Result, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	return wait(ctx, p.pool, *p.schema(), ids)
+	for pause, open := 20*time.Millisecond, true; open; pause = min(2*pause, time.Second/2) {
+		if err := p.pool.QueryRow(ctx, p.in(`SELECT EXISTS (SELECT FROM SCHEMA.river_job WHERE id = ANY($1) AND finalized_at IS NULL)`),
+			ids).Scan(&open); err != nil {
+			return nil, err
+		}
+		if open {
+			time.Sleep(pause)
+		}
+	}
+	rows, _ := p.pool.Query(ctx, p.in(`SELECT CASE state WHEN 'completed' THEN metadata->'output' END, CASE
+			WHEN state IS NULL THEN format('job %s does not exist', o.id)
+			WHEN state <> 'completed' THEN format('job %s was %s: %s', o.id, state, errors[array_upper(errors, 1)]->>'error') END
+		FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, n) LEFT JOIN SCHEMA.river_job USING (id) ORDER BY n`), ids)
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Result, err error) {
+		var fault *string
+		if err = row.Scan(&r.Output, &fault); fault != nil {
+			r.Err = errors.New("riverplugin: " + *fault)
+		}
+		return r, err
+	})
 }

@@ -1,121 +1,57 @@
 package riverplugin
 
 import (
-	"context"
+	"fmt"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// tables are the plugin's tables, in the schema of River's tables.
+// tables creates the plugin's tables, in the schema of River's tables, if they are missing. If they are there, it needs no
+// right to create any.
 //
 // straggler_end decides which attempt ends a job: whoever inserts the row of a run of a job may end it, and nobody
 // else. The attempt itself, a copy of it and a rescue compete for the row. The tables without a log are empty after a
 // crash of Postgres. A client that lives fills its row again with its next beat. A client that died with Postgres is still in
 // straggler_member, so its jobs are rescued. That table also says when the present process took the name from another, what
 // that one had listed in its last beat, and in which kinds the client lets only one attempt end a job: in none, in
-// the shadow mode.
-const tables = `
-SELECT pg_advisory_xact_lock(7235419082);
-CREATE UNLOGGED TABLE IF NOT EXISTS SCHEMA.straggler_client (
-	client text PRIMARY KEY, seen timestamptz NOT NULL, busy int NOT NULL, slots int NOT NULL,
-	running jsonb NOT NULL, ends text[] NOT NULL DEFAULT '{}'
-);
-CREATE UNLOGGED TABLE IF NOT EXISTS SCHEMA.straggler_end (
-	job bigint, attempt int, began timestamptz, by bigint NOT NULL, ok boolean NOT NULL, kind text NOT NULL,
-	ended timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (job, attempt, began)
-);
-CREATE INDEX IF NOT EXISTS straggler_end_ended ON SCHEMA.straggler_end (ended);
-CREATE TABLE IF NOT EXISTS SCHEMA.straggler_lease (
-	name text PRIMARY KEY, holder text NOT NULL, term bigint NOT NULL, until timestamptz NOT NULL
-);
-CREATE TABLE IF NOT EXISTS SCHEMA.straggler_knowledge (name text PRIMARY KEY, known bytea NOT NULL, saved timestamptz NOT NULL DEFAULT now());
-CREATE TABLE IF NOT EXISTS SCHEMA.straggler_member (
-	client text PRIMARY KEY, holder text NOT NULL, guards text[] NOT NULL,
-	since timestamptz, before jsonb NOT NULL DEFAULT '{}'
-);`
+// the shadow mode. straggler_lease has a row for each coordinator, and what it has learnt about kinds.
+const tables = `DO $$ BEGIN
+	PERFORM pg_advisory_xact_lock(7235419082);
+	IF to_regclass('SCHEMA.straggler_lease') IS NULL THEN
+		CREATE UNLOGGED TABLE SCHEMA.straggler_client (
+			client text PRIMARY KEY, seen timestamptz NOT NULL, slots int NOT NULL, running jsonb NOT NULL, queues text[] NOT NULL
+		);
+		CREATE UNLOGGED TABLE SCHEMA.straggler_end (
+			run text PRIMARY KEY, job bigint NOT NULL, by bigint NOT NULL, ok boolean NOT NULL, copy text NOT NULL, kind text NOT NULL,
+			began timestamptz NOT NULL, ended timestamptz NOT NULL DEFAULT now()
+		);
+		CREATE INDEX ON SCHEMA.straggler_end (ended);
+		CREATE TABLE SCHEMA.straggler_member (
+			client text PRIMARY KEY, holder text NOT NULL, guards text[] NOT NULL, since timestamptz NOT NULL DEFAULT 'epoch',
+			before jsonb NOT NULL DEFAULT '{}'
+		);
+		CREATE TABLE SCHEMA.straggler_lease (
+			name text PRIMARY KEY, holder text NOT NULL DEFAULT '', term bigint NOT NULL DEFAULT 0,
+			until timestamptz NOT NULL DEFAULT now(), known bytea
+		);
+		INSERT INTO SCHEMA.straggler_lease (name) VALUES ('coordinator'), ('shadow');
+	END IF;
+END $$`
 
-// create creates the tables if they are missing. If they are there, it needs no right to create any.
-func create(ctx context.Context, conn *pgx.Conn, schema string) error {
-	var there bool
-	err := conn.QueryRow(ctx, in(schema, `SELECT to_regclass('SCHEMA.straggler_knowledge') IS NOT NULL`)).Scan(&there)
-	if err == nil && !there {
-		_, err = conn.PgConn().Exec(ctx, in(schema, tables)).ReadAll()
-	}
-	return err
-}
-
-// in writes the name of a schema where sql has the word SCHEMA. The empty schema stands for the search path, as in River's
-// configuration.
+// in writes what a statement leaves open: SCHEMA, the schema of River's tables, RUN, the name of the run of a row j of river_job,
+// and TELL, the call that makes the clients of a queue look for jobs at once, as River does. The empty schema stands for the
+// search path, as in River's configuration.
+//
+// A job that was snoozed, or that a soft stop has ended, runs again with the same number of the attempt. So the name of a run has
+// the time of its begin, too. The Go side of it is [runOf].
 func in(schema, sql string) string {
+	topic := "current_schema()"
 	if schema != "" {
+		topic = "'" + strings.ReplaceAll(schema, "'", "''") + "'"
 		schema = pgx.Identifier{schema}.Sanitize() + "."
 	}
-	return strings.ReplaceAll(sql, "SCHEMA.", schema)
-}
-
-// querier is a connection, a pool or a transaction.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
-
-// line is a connection of the plugin's own. The pool of the program may have no connection left, and a beat must not
-// wait for one. After a fault the line connects again.
-type line struct {
-	mu     sync.Mutex
-	config *pgxpool.Config
-	conn   *pgx.Conn
-}
-
-// patience is how long the plugin waits for an answer of the database. A connection that takes longer may be dead.
-const patience = 2 * time.Second
-
-// do calls f with the connection. If f returns an error, the connection is closed.
-func (l *line) do(ctx context.Context, f func(ctx context.Context, conn *pgx.Conn) error) (err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	if l.conn == nil {
-		if err = l.connect(ctx); err != nil {
-			l.close()
-			return err
-		}
-	}
-	if err = f(ctx, l.conn); err != nil {
-		l.close()
-	}
-	return err
-}
-
-// connect connects as the pool does.
-func (l *line) connect(ctx context.Context) (err error) {
-	c := l.config.ConnConfig.Copy()
-	if l.config.BeforeConnect != nil {
-		if err = l.config.BeforeConnect(ctx, c); err != nil {
-			return err
-		}
-	}
-	if l.conn, err = pgx.ConnectConfig(ctx, c); err != nil {
-		l.conn = nil
-		return err
-	}
-	if l.config.AfterConnect != nil {
-		return l.config.AfterConnect(ctx, l.conn)
-	}
-	return nil
-}
-
-// close closes the connection, and waits only a moment for the server.
-func (l *line) close() {
-	if l.conn != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second/4)
-		defer cancel()
-		l.conn.Close(ctx)
-		l.conn = nil
-	}
+	return strings.NewReplacer("SCHEMA.", schema,
+		"RUN", "concat(j.id, '.', j.attempt, '.', (extract(epoch FROM j.attempted_at) * 1000000)::bigint)",
+		"TELL", fmt.Sprintf("pg_notify(concat(%s, '.river_insert'), json_build_object('queue', queue)::text)", topic)).Replace(sql)
 }
