@@ -41,7 +41,6 @@ func run(args []string, out, usage io.Writer) error {
 	flags.IntVar(&o.machines, "machines", 100, "number of machines, each with four map slots and two reduce slots")
 	flags.IntVar(&o.racks, "racks", 5, "number of racks")
 	flags.IntVar(&o.jobs, "jobs", 300, "number of jobs")
-	flags.Int64Var(&o.disk, "disk", 0, "MB of intermediate data that fit on a machine; 0: no limit")
 	flags.Float64Var(&o.load, "load", 0.6, "share of the map slots that the work of the jobs keeps busy, above 0, up to 2")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of all random numbers")
 	flags.StringVar(&o.with, "with", "all", "mechanisms to use, separated by commas: "+strings.Join(names(), ", ")+"; all; none")
@@ -66,7 +65,7 @@ func run(args []string, out, usage io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return show(out, c, r, o)
+	return show(out, c, r)
 }
 
 func (o *options) check() error {
@@ -74,8 +73,6 @@ func (o *options) check() error {
 	case o.machines < 1 || o.jobs < 1 || o.racks < 1 || o.racks > o.machines || o.seeds < 1:
 		return fmt.Errorf("-machines is %d, -racks %d, -jobs %d, -seeds %d: want 1 or more for each, and at most as many racks as machines",
 			o.machines, o.racks, o.jobs, o.seeds)
-	case o.disk < 0 || o.disk > 1e9:
-		return fmt.Errorf("-disk is %d, want 0 to 1e9", o.disk)
 	case !(o.load > 0 && o.load <= 2):
 		return fmt.Errorf("-load is %v, want above 0 and at most 2", o.load)
 	case o.explain < 0 || o.explain > o.jobs:
@@ -85,7 +82,7 @@ func (o *options) check() error {
 }
 
 // show prints the summary, and with -explain the decisions.
-func show(out io.Writer, c cluster.Config, r cluster.Result, o options) error {
+func show(out io.Writer, c cluster.Config, r cluster.Result) error {
 	s := summarise(c, r)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "jobs\t%d in %v, %d events\n", len(c.Jobs), r.End.Round(time.Second), r.Events)
@@ -98,10 +95,6 @@ func show(out io.Writer, c cluster.Config, r cluster.Result, o options) error {
 	fmt.Fprintf(t, "clones\t%d phases cloned, %d not cloned because the budget or the ceiling was reached\n", r.Cloned, r.Refused)
 	fmt.Fprintf(t, "outputs\t%d lost outputs computed again, %d read from a replica; %.1f %% of the bytes replicated\n",
 		r.Recomputed, r.Saved, 100*r.Replicated/max(1, r.Processed))
-	if o.disk > 0 {
-		fmt.Fprintf(t, "disks\t%.0f MB at most on a machine; %d slots declined because a disk was full; %d jobs evicted, with %.0f MB\n",
-			float64(r.DiskMost)/1e6, r.DiskFull, r.Evicted, float64(r.EvictedBytes)/1e6)
-	}
 	fmt.Fprintf(t, "slots\t%.0f s used, %.1f %% of it by attempts that did not end their task; %d attempts preempted\n",
 		s.Used, 100*s.Wasted, r.Preempted)
 	if err := t.Flush(); err != nil {

@@ -76,8 +76,3 @@ func TestRefusesRubbish(t *testing.T) {
 		assert.Error(t, run(args, io.Discard, io.Discard), "%v", args)
 	}
 }
-
-func TestDisksThatAreFullAreTold(t *testing.T) {
-	assert.Contains(t, output(t, "-disk", "400"), "slots declined because a disk was full")
-	assert.Error(t, run([]string{"-disk", "-1"}, io.Discard, io.Discard))
-}

@@ -15,7 +15,6 @@ import (
 type workload struct {
 	machines, racks, jobs int
 	load                  float64
-	disk                  int64 // MB on each machine; 0: no limit
 	seed                  uint64
 }
 
@@ -56,7 +55,7 @@ func (w workload) config() cluster.Config {
 		at += rng.ExpFloat64() * span / float64(w.jobs)
 	}
 	for i := range w.machines {
-		m := cluster.Machine{Rack: i % w.racks, Slots: [2]int{4, 2}, Disk: w.disk * 1e6}
+		m := cluster.Machine{Rack: i % w.racks, Slots: [2]int{4, 2}}
 		if rng.IntN(20) == 0 {
 			m.Slow = []cluster.Spell{{At: seconds(rng.Float64() * span), For: seconds(span / 4), Factor: 0.25}}
 		}

@@ -55,5 +55,5 @@
 // The result of a call depends only on its arguments. No call allocates, and all calls are safe for concurrent
 // use.
 //
-// The simulated cluster in examples/internal/cluster/disk.go is a scheduler that you can copy from.
+// The simulated cluster in examples/internal/cluster/fairshare.go is a scheduler that you can copy from.
 package gate

@@ -16,7 +16,7 @@ func TestEachPackageNamesItsAdapter(t *testing.T) {
 	for pkg, name := range map[string]string{
 		"placement": "placement", "replicate": "replicate", "clone": "clone", "delay": "delay", "fairshare": "fairshare",
 		"laxity": "laxity", "skew": "skew", "estimate": "estimate", "restart": "restart",
-		"delay/assign": "assign", "laxity/outlier": "overload", "fairshare/gate": "disk", "estimate/knn": "estimate",
+		"delay/assign": "assign", "laxity/outlier": "overload", "fairshare/gate": "fairshare", "estimate/knn": "estimate",
 	} {
 		page, err := os.ReadFile("../../../" + pkg + "/doc.go")
 		require.NoError(t, err)

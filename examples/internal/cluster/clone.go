@@ -114,15 +114,6 @@ func (c *cloner) released(p *phase) {
 	}
 }
 
-// cancel returns all grants of a phase to the budget, when its job starts again.
-func (c *cloner) cancel(p *phase) {
-	if c != nil {
-		c.budget.Cancel(p.grant)
-		delete(c.granted, p.grant)
-	}
-	p.clones, p.cloned, p.grant = 1, 0, grant{}
-}
-
 // observe records the speed of an attempt in tasks per second, when it ends with or without success.
 func (c *cloner) observe(s *sim, p *phase, at int32) {
 	if c == nil || c.estimator == nil {

@@ -327,9 +327,6 @@ func watchRun(t *testing.T, c Config) Result {
 		require.False(t, s.now >= 10*time.Hour, "it ends")
 		last = s.now
 		checkSlots(t, s)
-		if s.disks != nil {
-			checkDisks(t, s)
-		}
 	}
 	s.finish()
 	return s.result

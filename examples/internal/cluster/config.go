@@ -124,8 +124,6 @@ type Machine struct {
 	Speed float64
 	// Slow lists the times in which the machine is slower, in order.
 	Slow []Spell
-	// Disk is the number of bytes of outputs for later phases that fit on the machine; 0: no limit.
-	Disk int64
 	// Loses lists the times at which all finished outputs on the machine are lost. Running attempts go on.
 	Loses []time.Duration
 }

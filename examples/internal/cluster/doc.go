@@ -3,7 +3,7 @@
 // for every decision, through its public API, and carries out the answer. It has no rule of its own about which task
 // runs next, where, with how many copies, or which attempt is killed. The calls of each package are in one file with
 // the name of the package, such as restart.go, delay.go and fairshare.go. Further files are assign.go for
-// delay/assign, overload.go for laxity/outlier, disk.go for the disks of fairshare/gate, and recompute.go for the outputs
+// delay/assign, overload.go for laxity/outlier, and recompute.go for the outputs
 // that replicate computes ahead of need. These files are examples for a host of this kind.
 //
 // # Time

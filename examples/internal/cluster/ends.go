@@ -137,7 +137,6 @@ func (s *sim) release(at int32) {
 	p := &s.phases[t.phase]
 	s.clones.observe(s, p, at)
 	s.stopFlows(at)
-	s.disks.released(s, c)
 	s.result.Used[c.kind] += s.now - c.begun
 	c.live = false
 	s.spare = append(s.spare, at)

@@ -40,7 +40,6 @@ func (s *sim) occupy(c copyOf) int32 {
 		s.copies[c.next].previous = at
 	}
 	m.first = at
-	s.disks.owes(s, old)
 	s.price(at, facts)
 	s.count(at)
 	return at

@@ -7,7 +7,7 @@ import (
 // takeTask starts the task of a phase that is nearest to its data on a machine, unless the job prefers to wait.
 func (s *sim) takeTask(id, machine int32) bool {
 	p := &s.phases[id]
-	if s.overload.shuns(p.job, machine) || !s.disks.room(s, id, machine) {
+	if s.overload.shuns(p.job, machine) {
 		return false
 	}
 	if s.kindOf(id) == Reduce && s.door != nil && !s.door.launch(s, id, machine) {

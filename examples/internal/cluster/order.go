@@ -55,7 +55,7 @@ func (s *sim) readmit(first int) {
 
 // setAdapters creates the adapters that call the library.
 func (s *sim) setAdapters() error {
-	var errs [10]error
+	var errs [9]error
 	s.wait, errs[0] = newLocality(s.c)
 	s.forecast, errs[1] = newForecast(s)
 	if s.c.Order.Laxity != nil {
@@ -65,11 +65,10 @@ func (s *sim) setAdapters() error {
 	}
 	s.door, errs[3] = newDoor(s.c.Order.Gate)
 	s.watchman, errs[4] = newWatchman(s)
-	s.disks, errs[5] = newDisks(s)
-	s.assigner, errs[6] = newAssigner(s)
-	s.overload, errs[7] = newOverload(s)
-	s.clones, errs[8] = newCloner(s)
-	s.guard, errs[9] = newGuard(s)
+	s.assigner, errs[5] = newAssigner(s)
+	s.overload, errs[6] = newOverload(s)
+	s.clones, errs[7] = newCloner(s)
+	s.guard, errs[8] = newGuard(s)
 	if s.c.LearnMachines {
 		s.knowledge = new(tracker.Knowledge)
 	}

@@ -146,7 +146,7 @@ func (r *recomputer) inDanger(s *sim, id int32) bool {
 func (r *recomputer) slotFor(s *sim, id int32) int32 {
 	t := &s.tasks[id]
 	for _, m := range s.idle[s.kindOf(t.phase)] {
-		if m != t.machine && !r.bursts.Active(s.clock(), int(m)) && s.disks.room(s, t.phase, m) {
+		if m != t.machine && !r.bursts.Active(s.clock(), int(m)) {
 			return m
 		}
 	}
@@ -172,7 +172,6 @@ func (r *recomputer) ended(s *sim, at int32) {
 	r.drop(s, at)
 	if t := &s.tasks[c.task]; t.done && t.replica == none {
 		t.replica, t.ahead = c.machine, true
-		s.disks.put(s, c.phase, c.machine)
 		g := s.guard
 		g.graphs[s.phases[c.phase].job].SetLoss(int(g.node[c.task]), replicate.AllLost(
 			g.losses.Probability(s.clock(), int(t.machine)), g.losses.Probability(s.clock(), int(c.machine))))

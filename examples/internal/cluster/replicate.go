@@ -65,7 +65,6 @@ func (s *sim) produced(id int32) {
 	p := &s.phases[s.tasks[id].phase]
 	bytes, processed := p.output, s.taskFacts(id).Bytes
 	s.result.Processed += processed
-	s.disks.put(s, s.tasks[id].phase, s.tasks[id].machine)
 	g := s.guard
 	if g == nil || len(p.outputs) == 0 {
 		return
@@ -82,7 +81,6 @@ func (s *sim) produced(id int32) {
 	s.tell(p.job, "output of task %d on machine %d: %v", id-p.first, machine, d)
 	if d.Action == replicate.Replicate && g.budget.Spend(int64(bytes)) {
 		s.tasks[id].replica = machines[where]
-		s.disks.put(s, s.tasks[id].phase, machines[where])
 		s.result.Replicas++
 		s.result.Replicated += bytes
 		g.graphs[p.job].SetLoss(int(node), replicate.AllLost(loss, g.losses.Probability(now, int(s.tasks[id].replica))))
@@ -122,10 +120,10 @@ func (g *guard) copyTime(bytes float64) time.Duration {
 	return time.Duration(bytes / g.config.Bandwidth * float64(time.Second))
 }
 
-// targets returns the machines that may store a replica: the other machines of the rack with enough room.
+// targets returns the machines that may store a replica: the other machines of the rack.
 func (g *guard) targets(s *sim, machine int32, bytes float64) (machines []int32, targets []replicate.Target) {
 	for m := range s.machines {
-		if int32(m) != machine && s.machines[m].rack == s.machines[machine].rack && s.disks.hasRoom(s, int32(m), bytes) {
+		if int32(m) != machine && s.machines[m].rack == s.machines[machine].rack {
 			machines = append(machines, int32(m))
 			targets = append(targets, replicate.Target{CopyTime: g.copyTime(bytes), Loss: g.losses.Probability(s.clock(), m)})
 		}
@@ -139,7 +137,6 @@ func (s *sim) lose(machine int32) {
 	for id := range s.tasks {
 		t := &s.tasks[id]
 		if t.replica == machine {
-			s.disks.take(s, t.phase, machine)
 			t.replica, t.ahead = none, false
 		}
 		if !t.done || t.machine != machine || t.gone || !s.stillRead(t.phase) {
@@ -184,7 +181,6 @@ func (s *sim) miss(id int32) {
 	p := &s.phases[t.phase]
 	machine := t.machine
 	t.gone = false
-	s.disks.take(s, t.phase, machine)
 	if s.guard != nil {
 		s.guard.losses.Lost(s.clock(), int(machine), 1)
 		s.ahead().lost(s, machine)
@@ -289,4 +285,17 @@ func (s *sim) hasReadAll(id int32) bool {
 		}
 	}
 	return false
+}
+
+// outputOf returns the size of the output of each task of a phase: the bytes that later phases read, in equal parts.
+func (s *sim) outputOf(p *phase) float64 {
+	bytes := 0.0
+	for _, o := range p.outputs {
+		read := 0.0
+		for _, t := range s.factsOf(o).Tasks {
+			read += t.Bytes
+		}
+		bytes += read / float64(s.inputTasks(&s.phases[o]))
+	}
+	return bytes
 }

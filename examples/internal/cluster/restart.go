@@ -95,9 +95,6 @@ func (w *watch) act(s *sim, id, task int32, d *tracker.Answer) {
 // starts is not asked here, because it depends on the place of the data.
 func (w *watch) takes(s *sim, id, machine int32) bool {
 	p := &s.phases[id]
-	if p.wishes && !s.disks.room(s, id, machine) {
-		return false
-	}
 	for p.wishes {
 		kind := s.kindOf(id)
 		w.mayUse(int(p.running) + s.free[kind])

@@ -38,11 +38,6 @@ type Result struct {
 	Ahead, AheadSaved, AheadLate int
 	AheadTime                    time.Duration
 	Replicated, Processed        float64
-	// DiskFull is the number of slots that were not used because the disk of the machine had no room for the output.
-	// DiskMost is the largest number of bytes on a machine. Evicted is the number of jobs that lost their outputs,
-	// EvictedBytes in all, so that other jobs could go on.
-	DiskFull, Evicted      int
-	DiskMost, EvictedBytes int64
 	// Overloaded is the number of times that a machine was found to be overloaded with a job. Offloaded is the number
 	// of tasks that moved to another machine because of this.
 	Overloaded, Offloaded int

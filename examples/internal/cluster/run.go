@@ -50,10 +50,6 @@ func (s *sim) step() bool {
 	s.ahead().turn(s)
 	s.offer()
 	s.settle()
-	for s.disks.unblock(s) {
-		s.offer()
-		s.settle()
-	}
 	return true
 }
 
@@ -229,7 +225,6 @@ func (s *sim) ended(id int32) {
 	s.result.Jobs[id].End = s.now
 	s.order.leave(id)
 	s.tell(id, "ended")
-	s.disks.clear(s, id)
 	for p := s.jobs[id].phases[0]; p < s.jobs[id].phases[1]; p++ {
 		s.close(p)
 	}

@@ -56,7 +56,6 @@ type sim struct {
 	forecast  *forecast
 	overload  *overload
 	assigner  *assigner
-	disks     *disks
 	guard     *guard
 	knowledge *tracker.Knowledge // of all phases, about the machines; nil: it is not used
 	touched   []int32            // jobs whose wishes the order does not know yet
@@ -76,8 +75,6 @@ type machine struct {
 	offered [kinds]bool // the machine is in fresh
 	place   [kinds]int32
 	beatSet bool
-	used    int64     // bytes on its disk
-	owed    int64     // bytes that its attempts will write
 	ended   []unheard // slots that became free since its last heartbeat
 }
 
