@@ -24,12 +24,12 @@ var dollyRuns = map[string]func(seed uint64) []float64{
 		return []float64{gap(10), gap(20)}
 	},
 	"D4": func(seed uint64) []float64 {
-		f, b := traceOf(facebook, seed), traceOf(bing, seed)
+		f, b := facebookTrace(seed), bingTrace(seed)
 		fl, bl := f.sooner(f.dolly, small), b.sooner(b.dolly, small)
 		return []float64{fl, f.sooner(f.dolly, all), bl, b.sooner(b.dolly, all), fl - bl, f.extra(f.dolly)}
 	},
 	"D5": func(seed uint64) []float64 {
-		f := traceOf(facebook, seed)
+		f := facebookTrace(seed)
 		with := f.unevenness(f.dolly)
 		return []float64{
 			stat.Mean(with, nil), stat.Quantile(0.95, stat.Empirical, with, nil), stat.Mean(f.unevenness(f.base), nil),
@@ -45,7 +45,7 @@ var dollyRuns = map[string]func(seed uint64) []float64{
 		return []float64{six.delayed, da, cac - cc, cc - da}
 	},
 	"D8": func(seed uint64) []float64 {
-		f, b := traceOf(facebook, seed), traceOf(bing, seed)
+		f, b := facebookTrace(seed), bingTrace(seed)
 		at := func(t *trace, beta float64) cluster.Result { return t.with(&clone.Config{BudgetShare: beta}, false) }
 		three, five := at(f, 0.03), f.sooner(f.dolly, small)
 		bing3 := b.sooner(at(b, 0.03), small)
@@ -55,7 +55,7 @@ var dollyRuns = map[string]func(seed uint64) []float64{
 		}
 	},
 	"D9": func(seed uint64) []float64 {
-		f, b := traceOf(facebook, seed), traceOf(bing, seed)
+		f, b := facebookTrace(seed), bingTrace(seed)
 		fp, bp := f.with(&clone.Config{}, true), b.with(&clone.Config{}, true)
 		fcfs := f.with(&clone.Config{Shortage: clone.FirstTasks}, false)
 		admitted := f.sooner(f.dolly, all)
@@ -65,19 +65,19 @@ var dollyRuns = map[string]func(seed uint64) []float64{
 		}
 	},
 	"D10": func(seed uint64) []float64 {
-		f, b := traceOf(facebook, seed), traceOf(bing, seed)
+		f, b := facebookTrace(seed), bingTrace(seed)
 		f1, f2 := f.potential(rules.LATE{}, nil)
 		b1, b2 := b.potential(restart.Mantri{}, quotas(seed, b.config.Jobs))
 		b3, _ := b.potential(restart.Mantri{}, nil)
 		return []float64{f1, f2, b1, b2, b3}
 	},
 	"D11": func(seed uint64) []float64 {
-		fs, fa := traceOf(facebook, seed).overMantri()
-		bs, ba := traceOf(bing, seed).overMantri()
+		fs, fa := facebookTrace(seed).overMantri()
+		bs, ba := bingTrace(seed).overMantri()
 		return []float64{fs, fa, bs, ba}
 	},
 	"D12": func(seed uint64) []float64 {
-		gains := traceOf(facebook, seed).gainsOfSmall()
+		gains := facebookTrace(seed).gainsOfSmall()
 		at := func(p float64) float64 { return stat.Quantile(p, stat.Empirical, gains, nil) }
 		return []float64{at(0.75), at(0.9), at(0.1), at(0.5)}
 	},

@@ -49,14 +49,7 @@ func (s shape) size(rng *rand.Rand) int {
 	return int(math.Ceil(math.Pow(u, -1/alpha) - 1e-9))
 }
 
-// traceOf returns the trace of a seed. It is computed only once for all rows.
-func traceOf(s shape, seed uint64) *trace {
-	if s == facebook {
-		return facebookTrace(seed)
-	}
-	return bingTrace(seed)
-}
-
+// The traces of a seed are computed only once for all rows.
 var (
 	facebookTrace = oncePerSeed(func(seed uint64) *trace { return newTrace(facebook, seed) })
 	bingTrace     = oncePerSeed(func(seed uint64) *trace { return newTrace(bing, seed) })

@@ -173,17 +173,12 @@ func planned(p skew.Problem, rule skew.Rule) skew.Plan {
 
 // partitions40 returns the mean over twenty sets of partitions and workers.
 func partitions40(seed uint64) []float64 {
-	const sets = 20
 	rng := rand.New(rand.NewPCG(seed, 9))
-	mean := make([]float64, 3)
-	for range sets {
+	return means(20, seed, func(uint64) []float64 {
 		p := partitioned(rng, 40, 23, printed80)
 		even, dynamic := planned(p, skew.LoadBalance), planned(p, skew.EarliestEnd)
-		for i, x := range []float64{even.Balance(), dynamic.Balance(), even.Seconds / dynamic.Seconds} {
-			mean[i] += x / sets
-		}
-	}
-	return mean
+		return []float64{even.Balance(), dynamic.Balance(), even.Seconds / dynamic.Seconds}
+	})
 }
 
 // printed80 is the skewness, 1 - mean/max, that is used for the paper's "80 %". S4 is calibrated to it.
@@ -206,18 +201,13 @@ func atSkewness(seed uint64, skewness float64) (hash, dynamic float64) {
 // sketches assigns the same keys with the best of four hash functions: with as many partitions as reducers and with
 // 45, by dynamic partitioning and by load balance. Each figure is the mean over twenty sets of keys and workers.
 func sketches(seed uint64) []float64 {
-	const sets = 20
 	rng := rand.New(rand.NewPCG(seed, 11))
-	mean := make([]float64, 4)
-	for i := range uint64(sets) {
+	return means(20, seed, func(set uint64) []float64 {
 		reducers := partitioned(rng, 45, 23, 0.5).Reducers
-		few, _, saved23 := sketched(seed<<8+i, 23, reducers)
-		many, even, saved45 := sketched(seed<<8+i, 45, reducers)
-		for k, x := range []float64{many / few, even / many, saved45, saved23} {
-			mean[k] += x / sets
-		}
-	}
-	return mean
+		few, _, saved23 := sketched(set, 23, reducers)
+		many, even, saved45 := sketched(set, 45, reducers)
+		return []float64{many / few, even / many, saved45, saved23}
+	})
 }
 
 // sketched hashes skewed keys to partitions. It returns the times of dynamic partitioning and of load balance with

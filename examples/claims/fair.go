@@ -43,16 +43,23 @@ var fairRuns = map[string]func(seed uint64) []float64{
 	"H11": hotFile,
 	"H12": macrobenchmark,
 	"H13": singleJob,
-	"H14": func(seed uint64) []float64 {
-		const times = 30
-		sum := 0.0
-		for i := range uint64(times) {
-			sum += tenPercent(seed<<8 + i)
-		}
-		return []float64{sum / times}
-	},
-	"H15": smallJobAlone,
+	"H14": func(seed uint64) []float64 { return means(30, seed, tenPercent) },
+	"H15": func(seed uint64) []float64 { return means(20, seed, smallJobAlone) },
 	"H16": localDay,
+}
+
+// means returns the means of the figures of a number of repetitions, each with a seed of its own.
+func means(times int, seed uint64, figures func(seed uint64) []float64) []float64 {
+	var mean []float64
+	for i := range times {
+		for k, x := range figures(seed<<8 + uint64(i)) {
+			if i == 0 {
+				mean = append(mean, 0)
+			}
+			mean[k] += x / float64(times)
+		}
+	}
+	return mean
 }
 
 func check(err error) {

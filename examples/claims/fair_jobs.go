@@ -17,15 +17,10 @@ import (
 
 // slowdowns returns means over 20 submission schedules, as in Figures 8 and 9.
 func slowdowns(seed uint64) []float64 {
-	var sum [7]float64
-	for i := range uint64(20) {
-		for k, x := range schedule(seed<<8 + i) {
-			sum[k] += x
-		}
-	}
-	batch, worst := sum[:3], sum[3:]
+	mean := means(20, seed, schedule)
+	batch, worst := mean[:3], mean[3:]
 	return []float64{
-		batch[1] / batch[0], batch[2] / batch[0], worst[1] / worst[0], worst[2] / worst[1], worst[3] / worst[1], worst[0] / 20,
+		batch[1] / batch[0], batch[2] / batch[0], worst[1] / worst[0], worst[2] / worst[1], worst[3] / worst[1], worst[0],
 	}
 }
 
@@ -34,7 +29,7 @@ func slowdowns(seed uint64) []float64 {
 // reduces on a node, of which one computes. The slowdown of a job is its time divided by its time alone, with
 // splitting. It returns the batch times under FIFO, fair sharing and splitting, and the worst slowdowns under FIFO,
 // fair sharing, preemption and splitting.
-func schedule(seed uint64) [7]float64 {
+func schedule(seed uint64) []float64 {
 	rng := rand.New(rand.NewPCG(seed, 53))
 	var jobs []cluster.Job
 	at := 0.0
@@ -80,7 +75,7 @@ func schedule(seed uint64) [7]float64 {
 		c.Order.Preempt = &preempt.Config{Timeouts: preempt.Timeouts{Min: starved, Fair: starved}}
 	})
 	splits := run(jobs, split)
-	return [7]float64{
+	return []float64{
 		fifo.End.Seconds(), fair.End.Seconds(), splits.End.Seconds(),
 		worst(fifo), worst(fair), worst(kills), worst(splits),
 	}
@@ -250,37 +245,31 @@ func localDay(seed uint64) []float64 {
 	return append(localities, took[1]/took[0])
 }
 
-// smallJobAlone runs §6.2.3 with twenty jobs, each alone on 100 nodes: 16 scans of blocks of 128 MB in 9 s, and a
+// smallJobAlone runs §6.2.3, a job that is alone on 100 nodes: 16 scans of blocks of 128 MB in 9 s, and a
 // reduce. The network is idle, so a scan reads as fast away from its block as at it: nodes have four disks of 55 MB/s
 // (LATE §5.1.1) and send 1 Gbps to each other (Table 1). The reduce takes the 26 s that the paper's 35.4 s leave
 // beside the scans, as in H11.
 func smallJobAlone(seed uint64) []float64 {
-	const times, block = 20, 128e6
-	var v [4]float64
-	for i := range uint64(times) {
-		rng := rand.New(rand.NewPCG(seed<<8+i, 66))
-		maps := make([]cluster.Task, 16)
-		for k := range maps {
-			maps[k] = cluster.Task{Bytes: block, Replicas: replicas(rng, 100, 3)}
-		}
-		c := cluster.Config{
-			Seed: seed<<8 + i, Machines: nodes(100, 4, 2, 1), Physical: slices.Repeat([]cluster.Physical{{Disk: 4 * 55e6, Card: card}}, 100),
-			Remote: block / 9, Heartbeat: heartbeat, OneTask: true, EvenLoad: true,
-			Jobs: []cluster.Job{{Phases: []cluster.Phase{
-				{Tasks: maps}, {Kind: cluster.Reduce, After: []int{0}, Tasks: sameTasks(1, 26)},
-			}}},
-		}
-		for k := range c.Machines {
-			c.Machines[k].Physical = k
-		}
-		plain := locality{must(c)}
-		c.Delay = waiting(10 * time.Second)
-		delayed := locality{must(c)}
-		for k, x := range []float64{ratio(delayed.End, plain.End), plain.local(), delayed.local(), plain.End.Seconds()} {
-			v[k] += x / times
-		}
+	const block = 128e6
+	rng := rand.New(rand.NewPCG(seed, 66))
+	maps := make([]cluster.Task, 16)
+	for k := range maps {
+		maps[k] = cluster.Task{Bytes: block, Replicas: replicas(rng, 100, 3)}
 	}
-	return v[:]
+	c := cluster.Config{
+		Seed: seed, Machines: nodes(100, 4, 2, 1), Physical: slices.Repeat([]cluster.Physical{{Disk: 4 * 55e6, Card: card}}, 100),
+		Remote: block / 9, Heartbeat: heartbeat, OneTask: true, EvenLoad: true,
+		Jobs: []cluster.Job{{Phases: []cluster.Phase{
+			{Tasks: maps}, {Kind: cluster.Reduce, After: []int{0}, Tasks: sameTasks(1, 26)},
+		}}},
+	}
+	for k := range c.Machines {
+		c.Machines[k].Physical = k
+	}
+	plain := locality{must(c)}
+	c.Delay = waiting(10 * time.Second)
+	delayed := locality{must(c)}
+	return []float64{ratio(delayed.End, plain.End), plain.local(), delayed.local(), plain.End.Seconds()}
 }
 
 // singleJob runs §6.2.5: 14624 maps and 5000 reduces on 450 nodes with four reduce slots each, in three waves.
@@ -303,7 +292,7 @@ func singleJob(seed uint64) []float64 {
 
 // tenPercent runs §3.2: 100 slots with tasks of a minute that end at random times, and a job that arrives and wants
 // ten slots.
-func tenPercent(seed uint64) float64 {
+func tenPercent(seed uint64) []float64 {
 	const length, comes = 60, 150
 	c := cluster.Config{Seed: seed, Machines: nodes(100, 1, 0, 1)}
 	first := func(r *rand.Rand, _, _, wave int) float64 {
@@ -316,5 +305,5 @@ func tenPercent(seed uint64) float64 {
 		{Phases: []cluster.Phase{{Tasks: sameTasks(600, length), Luck: first}}},
 		{At: comes * time.Second, Phases: []cluster.Phase{{Tasks: sameTasks(10, length)}}},
 	}
-	return must(c).Jobs[1].Took().Seconds() - length
+	return []float64{must(c).Jobs[1].Took().Seconds() - length}
 }

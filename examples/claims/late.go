@@ -95,20 +95,11 @@ func must(c cluster.Config) cluster.Result {
 // minutes, one slot each, 32 tasks.
 func slowNodeExample(slowNode float64, seed uint64) float64 {
 	c := cluster.Config{
-		Seed: seed, Interval: 6 * time.Second,
+		Seed: seed, Machines: nodes(12, 1, 0, 1), Interval: 6 * time.Second,
 		Restart: rules.LATE{SlowNode: slowNode, MinAge: restart.Off, SpeculativeCap: 1},
 		Jobs:    []cluster.Job{{Phases: []cluster.Phase{{Tasks: sameTasks(32, 60)}}}},
 	}
-	for i := range 12 {
-		m := cluster.Machine{Slots: [2]int{1}}
-		switch i {
-		case 10:
-			m.Speed = 1 / 2.9
-		case 11:
-			m.Speed = 1.0 / 10
-		}
-		c.Machines = append(c.Machines, m)
-	}
+	c.Machines[10].Speed, c.Machines[11].Speed = 1/2.9, 1.0/10
 	return must(c).End.Minutes()
 }
 

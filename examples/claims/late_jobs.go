@@ -38,9 +38,7 @@ func sleepJob(seed uint64, reducers int, policy restart.Policy) cluster.Result {
 		return sum / 100 * factors[machine]
 	}
 	c := hadoopCluster(seed, policy)
-	for range sleepNodes {
-		c.Machines = append(c.Machines, cluster.Machine{Slots: [2]int{2, 2}})
-	}
+	c.Machines = nodes(sleepNodes, 2, 2, 1)
 	c.Jobs = []cluster.Job{{Phases: []cluster.Phase{
 		{Tasks: sameTasks(2*sleepNodes, 15)},
 		{Kind: cluster.Reduce, After: []int{0}, Tasks: sameTasks(reducers, 100*0.7), Luck: sleeps},
@@ -212,14 +210,11 @@ func virtualMachines(rng *rand.Rand, h hardware, physical []int) (list []cluster
 // as in §5.1.1.
 func writeRate(k int) float64 {
 	const written = 5000e6
-	c := cluster.Config{
+	return written / 1e6 / must(cluster.Config{
 		Physical: []cluster.Physical{{Disk: physicalDisk, Card: card}},
+		Machines: slices.Repeat([]cluster.Machine{{Slots: [2]int{1}, DiskRate: virtualDisk}}, k),
 		Jobs:     []cluster.Job{{Phases: []cluster.Phase{{Tasks: slices.Repeat([]cluster.Task{{Writes: written}}, k)}}}},
-	}
-	for range k {
-		c.Machines = append(c.Machines, cluster.Machine{Slots: [2]int{1}, DiskRate: virtualDisk})
-	}
-	return written / 1e6 / must(c).End.Seconds()
+	}).End.Seconds()
 }
 
 // hadoopCluster assigns work as Hadoop did then. Each machine asks for work every three seconds, reports the progress

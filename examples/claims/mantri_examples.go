@@ -130,10 +130,7 @@ func grahamsBound(seed uint64) []float64 {
 			sum, longest = sum+d, max(longest, d)
 			tasks = append(tasks, cluster.Task{Seconds: d})
 		}
-		c := cluster.Config{Seed: seed, Jobs: []cluster.Job{{Phases: []cluster.Phase{{Tasks: tasks}}}}}
-		for range slots {
-			c.Machines = append(c.Machines, cluster.Machine{Slots: [2]int{1}})
-		}
+		c := cluster.Config{Seed: seed, Machines: nodes(slots, 1, 0, 1), Jobs: []cluster.Job{{Phases: []cluster.Phase{{Tasks: tasks}}}}}
 		if must(c).End.Seconds() > sum/float64(slots)+longest+1e-6 {
 			beyond++
 		}

@@ -183,13 +183,10 @@ func generatedPhase(r *rand.Rand, seed uint64) (cluster.Config, cluster.Phase) {
 	tasks := int(min(max(math.Round(float64(slots)*tasksPerSlot(r)), 1), 1500))
 	typical := 60 * math.Exp(0.7*r.NormFloat64())
 	phase := outlierPhase(r, tasks, typical)
-	c := cluster.Config{
-		Seed: seed, Interval: interval(typical), Record: true, Jobs: []cluster.Job{{Phases: []cluster.Phase{phase}}},
-	}
-	for range slots {
-		c.Machines = append(c.Machines, cluster.Machine{Slots: [2]int{1}})
-	}
-	return c, phase
+	return cluster.Config{
+		Seed: seed, Machines: nodes(slots, 1, 0, 1), Interval: interval(typical), Record: true,
+		Jobs: []cluster.Job{{Phases: []cluster.Phase{phase}}},
+	}, phase
 }
 
 // tasksPerSlot draws the number of tasks divided by the number of slots. The log-normal distribution with the paper's
@@ -264,11 +261,7 @@ func withoutOutliers(seed uint64) []float64 {
 // before that, which makes eleven edges. A little over half of the phases may begin task by task, as their inputs
 // end.
 func dag(r *rand.Rand, seed uint64) cluster.Config {
-	c := cluster.Config{Seed: seed}
 	slots := 20 + r.IntN(60)
-	for range slots {
-		c.Machines = append(c.Machines, cluster.Machine{Slots: [2]int{1}})
-	}
 	var phases []cluster.Phase
 	n := int(float64(slots) * tasksPerSlot(r))
 	n = min(max(n, 4), 1500)
@@ -285,8 +278,7 @@ func dag(r *rand.Rand, seed uint64) cluster.Config {
 		}
 		phases = append(phases, p)
 	}
-	c.Jobs = []cluster.Job{{Phases: phases}}
-	return c
+	return cluster.Config{Seed: seed, Machines: nodes(slots, 1, 0, 1), Jobs: []cluster.Job{{Phases: phases}}}
 }
 
 func meanSeconds(tasks []cluster.Task) float64 {
