@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/internal/clock"
-	"github.com/straggler-go/straggler/restart"
 )
 
 // book records the tasks of the phase and their attempts: which tasks wait, which attempts run, on which machines
@@ -96,7 +95,7 @@ func (b *book) late(task, attempt int) *taskState {
 	if s == nil || attempt < 0 || attempt >= int(s.launched) || s.flags&finished != 0 || b.find(task, attempt) != none {
 		return nil
 	}
-	if s.history != none && attempt < int(b.histories[s.history].lost) {
+	if h := b.past(s); h != nil && attempt < int(h.lost) {
 		return nil
 	}
 	return s
@@ -124,14 +123,6 @@ func (b *book) furthest(s *taskState) (score float64) {
 		score = max(score, b.attempts.all[i].score)
 	}
 	return score
-}
-
-// trial returns the trial of a task; nil if the task has no history.
-func (b *book) trial(s *taskState) *restart.Trial {
-	if s.history == none {
-		return nil
-	}
-	return &b.histories[s.history].trial
 }
 
 // several reports whether more than one attempt of a task runs or waits in an engine's queue.
@@ -209,6 +200,14 @@ func (b *book) history(s *taskState) *history {
 	return &b.histories[s.history]
 }
 
+// past returns the history of a task; nil if it has none.
+func (b *book) past(s *taskState) *history {
+	if s.history == none {
+		return nil
+	}
+	return &b.histories[s.history]
+}
+
 // save records how much of a task's work a checkpoint contains.
 func (b *book) save(s *taskState, work float64) {
 	if work > 0 && s.work > 0 {
@@ -218,10 +217,10 @@ func (b *book) save(s *taskState, work float64) {
 
 // saved returns the part of a task's work that a new attempt need not do, because a checkpoint contains it.
 func (b *book) saved(s *taskState) part {
-	if s.history == none {
-		return 0
+	if h := b.past(s); h != nil {
+		return h.saved
 	}
-	return b.histories[s.history].saved
+	return 0
 }
 
 // role says why an attempt was launched.
@@ -437,12 +436,4 @@ func (b *book) setEligible(task int32, forbidden taskFlags) {
 	if forbidden&noCopy == 0 && s.newest != none {
 		b.mayLackClones(task) // nextClone may have removed it from the list
 	}
-}
-
-// killed returns the forecast's facts about the latest kill of an attempt of the task; nil if the task has no history.
-func (b *book) killed(s *taskState) *killed {
-	if s.history == none {
-		return nil
-	}
-	return &b.histories[s.history].killed
 }

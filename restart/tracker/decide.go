@@ -46,7 +46,7 @@ func (x *phase) decide(task int32, machine int, p *restart.Phase) verdict {
 	if d.Action == restart.Copy || d.Action == restart.Restart {
 		x.judge.addAvoid(d, &view, p, x.badMachines())
 	}
-	if d.Action == restart.Copy && x.budget != nil && !x.budget.Allows() {
+	if d.Action == restart.Copy && !x.budget.Allows() {
 		*d = restart.Decision{Reason: restart.BudgetSpent, Remaining: d.Remaining, Fresh: d.Fresh, Bar: d.Bar}
 	}
 	if ends(d) {

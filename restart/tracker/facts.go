@@ -115,8 +115,7 @@ func (x *phase) taskFacts(view *restart.Task, task int32, machine int) {
 			}
 		}
 	}
-	if s.history != none {
-		h := &b.histories[s.history]
+	if h := b.past(s); h != nil {
 		view.Restarts, view.Copies = int(h.restarts), int(h.copies)
 		if h.lastCopy != noTime {
 			view.SinceCopy = max(b.now-h.lastCopy, 1)

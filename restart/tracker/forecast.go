@@ -406,12 +406,12 @@ func (f *forecast) keepKilled(k *killed, t *track, sample estimate.Run, machine 
 // about the same time, the task itself is long. Then repeats removes the sample of the killed attempt, so that the
 // task has a single sample. It returns true if, in addition, the two attempts ran on different machines: then neither
 // machine is slow.
-func (f *forecast) repeats(k *killed, sample estimate.Run, machine int32) bool {
-	if k == nil || !f.rates.Repeat(int(k.sample), sample) {
+func (f *forecast) repeats(h *history, sample estimate.Run, machine int32) bool {
+	if h == nil || !f.rates.Repeat(int(h.killed.sample), sample) {
 		return false
 	}
-	k.sample = estimate.NoSample // the id may be used again for another sample
-	return k.on != machine
+	h.killed.sample = estimate.NoSample // the id may be used again for another sample
+	return h.killed.on != machine
 }
 
 // forget removes the sample of a running attempt, which was predicted from progress that is no longer believed.

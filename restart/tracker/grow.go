@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/heap"
@@ -116,7 +117,7 @@ func (b *book) forget(row int32) {
 		r.ended++
 	}
 	if s.flags&cloning != 0 {
-		b.cloning = without(b.cloning, row)
+		b.cloning = slices.DeleteFunc(b.cloning, func(other int32) bool { return other == row })
 	}
 	if s.history != none {
 		b.histories[s.history] = newHistory()
@@ -130,33 +131,20 @@ func (b *book) forget(row int32) {
 	b.sweepQueue()
 }
 
-// without removes an item from a list, and keeps the order of the others.
-func without(list []int32, item int32) []int32 {
-	kept := list[:0]
-	for _, x := range list {
-		if x != item {
-			kept = append(kept, x)
-		}
-	}
-	return kept
-}
-
 // sweepQueue removes from the heap the tasks that do not wait, if they are most of the heap. So the rows of forgotten
 // tasks become free. Its cost is O(1) for each task that was forgotten, amortised.
 func (b *book) sweepQueue() {
 	if len(b.waiting.heap) <= 2*b.waiting.waits+sweepFrom {
 		return
 	}
-	kept := b.waiting.heap[:0]
-	for _, row := range b.waiting.heap {
+	b.waiting.heap = slices.DeleteFunc(b.waiting.heap, func(row int32) bool {
 		if b.tasks[row].flags&waits != 0 {
-			kept = append(kept, row)
-		} else {
-			b.unqueue(row)
+			return false
 		}
-	}
-	b.waiting.heap = kept
-	heap.Init(kept, b.before)
+		b.unqueue(row)
+		return true
+	})
+	heap.Init(b.waiting.heap, b.before)
 }
 
 // sweepFrom is the number of tasks that do not wait from which the heap of waiting tasks is swept.

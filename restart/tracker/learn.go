@@ -98,7 +98,7 @@ func (x *phase) learnFinish(s *taskState, a *attemptState) (kept int) {
 		sample := x.sampleOf(a, r)
 		sample.Done = sample.Work
 		sample.FirstWave = s.flags&firstWave != 0 && a.attempt == s.original && !x.recent.grows()
-		x.recordEnd(a, r, machines.Finished, f.repeats(x.book.killed(s), sample, a.machine))
+		x.recordEnd(a, r, machines.Finished, f.repeats(x.book.past(s), sample, a.machine))
 		kept = f.rates.Finish(int(r.sample), sample)
 	}
 	f.leaveSamples(r.track)
@@ -127,7 +127,7 @@ func (x *phase) learnKill(s *taskState, a *attemptState, inVain bool) {
 		f.dropSample(r.track)
 		return
 	}
-	x.recordEnd(a, r, machines.Killed, f.repeats(x.book.killed(s), sample, a.machine) || inVain)
+	x.recordEnd(a, r, machines.Killed, f.repeats(x.book.past(s), sample, a.machine) || inVain)
 	f.keepKilled(&x.book.history(s).killed, r.track, sample, a.machine)
 }
 
@@ -204,8 +204,8 @@ func (x *phase) forgetProgress(ended *attemptState) {
 				x.forecast.forget(&a.track)
 			}
 		}
-		if k := x.book.killed(s); k != nil {
-			x.forecast.forgetKilled(k)
+		if h := x.book.past(s); h != nil {
+			x.forecast.forgetKilled(&h.killed)
 		}
 	}
 }

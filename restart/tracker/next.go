@@ -30,7 +30,7 @@ func (x *phase) best(machine int) verdict {
 	facts := *x.phaseFacts()
 	facts.FreeSlots = max(facts.FreeSlots, 1)
 	facts.Peers.Machine = x.fleet.asking(machine)
-	r, allowed := &x.ranking, x.budget == nil || x.budget.Allows()
+	r, allowed := &x.ranking, x.budget.Allows()
 	if !r.holds || r.allowed != allowed || x.fleet.path != nil || x.book.now-r.at > x.forecast.interval/rankingParts {
 		if x.judge.reads.CopiesOnly {
 			v := x.decide(x.book.candidates[0], machine, &facts)

@@ -29,7 +29,7 @@ type phase struct {
 	ranking   ranking
 	ledger    Ledger
 	facts     facts
-	budget    Limiter // bounds the copies of several phases; nil: no bound
+	budget    Limiter // bounds the copies of several phases; a nil *Budget: no bound
 	charged   int     // number of running copies that the budget knows of
 	lost      []int32 // memory of loseMachine: indices of the attempts on the machine
 	overtaken []int   // memory of the answer to a Finished event
@@ -58,7 +58,7 @@ func (x *phase) submit(task, machine int, begins bool) int {
 	if s.launched >= x.book.clones {
 		x.beginTrial(int32(task), restart.Copy)
 	}
-	if s.launched == 0 && x.budget != nil {
+	if s.launched == 0 {
 		x.budget.TaskStarted()
 	}
 	index := x.fleet.add(machine)
@@ -82,14 +82,10 @@ func (x *phase) submit(task, machine int, begins bool) int {
 func (x *phase) charge() {
 	copies := x.book.copies()
 	for ; x.charged < copies; x.charged++ {
-		if x.budget != nil {
-			x.budget.CopyLaunched()
-		}
+		x.budget.CopyLaunched()
 	}
 	for ; x.charged > copies; x.charged-- {
-		if x.budget != nil {
-			x.budget.CopyEnded()
-		}
+		x.budget.CopyEnded()
 	}
 }
 
@@ -351,10 +347,7 @@ func (x *phase) loseOutput(task int) {
 
 // setSlots sets how many attempts of the phase may run at once, and tells the budget by how much this number changed.
 func (x *phase) setSlots(slots int) {
-	change := x.book.setSlots(slots)
-	if x.budget != nil {
-		x.budget.SlotsChanged(change)
-	}
+	x.budget.SlotsChanged(x.book.setSlots(slots))
 }
 
 // leave records the time at which a machine will leave. The zero time says that the machine stays after all.

@@ -60,8 +60,8 @@ func (x *phase) forget(row int) {
 		return
 	}
 	x.endAll(row)
-	if k := x.book.killed(&x.book.tasks[row]); k != nil && k.sample != estimate.NoSample {
-		x.recent.note(learnt{at: x.book.now, sample: k.sample, machine: none})
+	if h := x.book.past(&x.book.tasks[row]); h != nil && h.killed.sample != estimate.NoSample {
+		x.recent.note(learnt{at: x.book.now, sample: h.killed.sample, machine: none})
 	}
 	x.book.forget(int32(row))
 }

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/internal/num"
@@ -138,12 +139,9 @@ func (s *taskState) addMachine(machine int32) {
 	if machine == none {
 		return
 	}
-	at := len(s.machines) - 1
-	for i, m := range s.machines {
-		if m == machine {
-			at = i
-			break
-		}
+	at := slices.Index(s.machines[:], machine)
+	if at < 0 {
+		at = len(s.machines) - 1
 	}
 	copy(s.machines[1:at+1], s.machines[:at])
 	s.machines[0] = machine
@@ -151,15 +149,7 @@ func (s *taskState) addMachine(machine int32) {
 
 // ranOn reports whether the machine is in the list of machines on which the task was tried.
 func (s *taskState) ranOn(machine int32) bool {
-	if machine == none {
-		return false
-	}
-	for _, m := range s.machines {
-		if m == machine {
-			return true
-		}
-	}
-	return false
+	return machine != none && slices.Contains(s.machines[:], machine)
 }
 
 // attemptPool stores the attempts that have not ended. The entry of an ended attempt is used again for a new attempt.
@@ -187,5 +177,3 @@ func (pool *attemptPool) give(i int32) {
 	pool.all[i].task, pool.all[i].next = none, pool.free
 	pool.free = i
 }
-
-// The methods below change the book when attempts begin and end.

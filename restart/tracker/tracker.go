@@ -60,9 +60,7 @@ func New(c Config) (*Tracker, error) {
 		return nil, err
 	}
 	t.phase.fleet.join()
-	if c.Budget != nil {
-		c.Budget.SlotsChanged(c.Slots)
-	}
+	t.phase.budget.SlotsChanged(c.Slots)
 	return t, nil
 }
 
@@ -110,6 +108,9 @@ func open(c Config) (*Tracker, error) {
 		facts:    facts{phase: restart.Phase{Interval: c.Interval, Tasks: c.Tasks, Stream: c.Stream, Limits: limits}},
 		budget:   c.Budget,
 	}}
+	if c.Budget == nil {
+		t.phase.budget = (*Budget)(nil)
+	}
 	t.config.Work, t.config.UnitTimes = nil, rates.Config()
 	return t, nil
 }

@@ -56,17 +56,16 @@ func (x *phase) beginTrial(task int32, action restart.Action) {
 	}
 	var view restart.Task
 	x.taskFacts(&view, task, askNone)
-	x.book.history(s)
-	x.trials.Begin(x.book.trial(s), &view, &x.facts.phase, action)
+	x.trials.Begin(&x.book.history(s).trial, &view, &x.facts.phase, action)
 }
 
 // endTrial updates the trial of a task that has ended with success. Winner is the index of the attempt that ended the
 // task. If it is none, the tracker had already counted that attempt as ended.
 func (x *phase) endTrial(s *taskState, winner int32) {
-	trial := x.book.trial(s)
-	if !x.trials.on || trial == nil {
+	if !x.trials.on || s.history == none {
 		return
 	}
+	trial := &x.book.past(s).trial
 	if winner == none {
 		x.trials.Finish(trial, 0, true)
 	} else {
@@ -82,8 +81,7 @@ func (x *phase) endTrial(s *taskState, winner int32) {
 
 // killTrial updates the trial of a task when an attempt is killed or overtaken while other attempts of the task run.
 func (x *phase) killTrial(s *taskState, index int32) {
-	trial := x.book.trial(s)
-	if !x.trials.on || trial == nil {
+	if !x.trials.on || s.history == none {
 		return
 	}
 	n := 0
@@ -93,19 +91,19 @@ func (x *phase) killTrial(s *taskState, index int32) {
 	a := &x.book.attempts.all[index]
 	var view restart.Task
 	x.taskFacts(&view, a.task, askNone)
-	x.trials.Kill(trial, &view, &x.facts.phase, n, !x.book.isCopy(s, a))
+	x.trials.Kill(&x.book.past(s).trial, &view, &x.facts.phase, n, !x.book.isCopy(s, a))
 }
 
 // failTrial updates the trial of a task when an attempt of the task fails. Only the failure of a copy changes a trial.
 func (x *phase) failTrial(s *taskState, a *attemptState) {
-	if trial := x.book.trial(s); x.trials.on && trial != nil && x.book.isCopy(s, a) {
-		x.trials.Fail(trial)
+	if x.trials.on && s.history != none && x.book.isCopy(s, a) {
+		x.trials.Fail(&x.book.past(s).trial)
 	}
 }
 
 // dropTrial ends the trial of a task without a result.
 func (x *phase) dropTrial(s *taskState) {
-	if trial := x.book.trial(s); x.trials.on && trial != nil {
-		x.trials.Drop(trial)
+	if x.trials.on && s.history != none {
+		x.trials.Drop(&x.book.past(s).trial)
 	}
 }
