@@ -125,16 +125,10 @@ var actions = [...]words{
 func (a Action) String() string { return nameOf(actions[:], a) }
 
 // MarshalText returns the action's name; an error for a value that does not exist.
-func (a Action) MarshalText() ([]byte, error) {
-	var names [len(actions)]string
-	return enum.Text(fill(names[:], actions[:]), a)
-}
+func (a Action) MarshalText() ([]byte, error) { return enum.Text(names(actions[:]), a) }
 
 // UnmarshalText sets the action by its name.
-func (a *Action) UnmarshalText(text []byte) error {
-	var names [len(actions)]string
-	return enum.Parse(fill(names[:], actions[:]), text, a)
-}
+func (a *Action) UnmarshalText(text []byte) error { return enum.Parse(names(actions[:]), text, a) }
 
 // Basis is the evidence from which an uncertain remaining time (t_rem) was predicted: progress reports, or the
 // attempt's age. The names and values are stable.
@@ -360,13 +354,7 @@ const Reasons = len(reasons)
 func (r Reason) String() string { return nameOf(reasons[:], r) }
 
 // MarshalText returns the reason's name; an error for a value that does not exist.
-func (r Reason) MarshalText() ([]byte, error) {
-	var names [len(reasons)]string
-	return enum.Text(fill(names[:], reasons[:]), r)
-}
+func (r Reason) MarshalText() ([]byte, error) { return enum.Text(names(reasons[:]), r) }
 
 // UnmarshalText sets the reason by its name.
-func (r *Reason) UnmarshalText(text []byte) error {
-	var names [len(reasons)]string
-	return enum.Parse(fill(names[:], reasons[:]), text, r)
-}
+func (r *Reason) UnmarshalText(text []byte) error { return enum.Parse(names(reasons[:]), text, r) }

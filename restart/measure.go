@@ -113,13 +113,7 @@ var measures = [...]words{
 func (m Measure) String() string { return nameOf(measures[:], m) }
 
 // MarshalText returns the measure's name; an error for a value that does not exist.
-func (m Measure) MarshalText() ([]byte, error) {
-	var names [len(measures)]string
-	return enum.Text(fill(names[:], measures[:]), m)
-}
+func (m Measure) MarshalText() ([]byte, error) { return enum.Text(names(measures[:]), m) }
 
 // UnmarshalText sets the measure by its name.
-func (m *Measure) UnmarshalText(text []byte) error {
-	var names [len(measures)]string
-	return enum.Parse(fill(names[:], measures[:]), text, m)
-}
+func (m *Measure) UnmarshalText(text []byte) error { return enum.Parse(names(measures[:]), text, m) }

@@ -60,12 +60,13 @@ func textOf[E ~uint8](table []words, e E) string {
 	return table[e].text
 }
 
-// fill copies the names of a table.
-func fill(names []string, table []words) []string {
-	for i := range names {
-		names[i] = table[i].name
+// names returns the names of an enumeration.
+func names(table []words) []string {
+	list := make([]string, len(table))
+	for i := range table {
+		list[i] = table[i].name
 	}
-	return names
+	return list
 }
 
 // readsRemaining reports whether a comparison depends on the remaining time.

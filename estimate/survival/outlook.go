@@ -345,29 +345,18 @@ func (o *Outlook) Mean() float64 {
 }
 
 // CDF returns the probability that the remaining time is at most x. It returns 0 if nothing is known. O(1).
-func (o *Outlook) CDF(x float64) float64 {
-	i := 0
-	for i < o.n && o.left[i] <= x {
-		i++
-	}
-	return o.first(i)
-}
+func (o *Outlook) CDF(x float64) float64 { return o.below(x, false) }
 
 // Below returns the probability that the remaining time is less than x. It returns 0 if nothing is known. O(1).
-func (o *Outlook) Below(x float64) float64 {
-	i := 0
-	for i < o.n && o.left[i] < x {
-		i++
-	}
-	return o.first(i)
-}
+func (o *Outlook) Below(x float64) float64 { return o.below(x, true) }
 
-// first returns the probability that the remaining time is among the i shortest possible times.
-func (o *Outlook) first(i int) float64 {
-	if i == 0 {
-		return 0
+// below returns the probability that the remaining time is at most x. If strict is true, it returns the probability of
+// less than x.
+func (o *Outlook) below(x float64, strict bool) (p float64) {
+	for i := 0; i < o.n && (o.left[i] < x || o.left[i] == x && !strict); i++ {
+		p = min(o.upTo[i], 1)
 	}
-	return min(o.upTo[i-1], 1)
+	return p
 }
 
 // Quantiles returns the [Points] quantiles 1/32, 3/32, and so on up to 31/32, in seconds; +Inf if nothing is known. They

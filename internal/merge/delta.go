@@ -129,9 +129,9 @@ func (f Form[T]) AppendDelta(
 		if versions(&in, &list); in.In.Close() != nil {
 			return dst, in.In.Close()
 		}
-		at := o.index(len(list))
+		at := o.index()
 		for _, v := range list {
-			from[at.find(o, v.name, v.begun)] = v.until
+			from[at[originKey{v.name, v.begun}]] = v.until
 		}
 	}
 	for i := range from { // an origin that is not wanted is treated as if the reader had everything from it
@@ -178,13 +178,13 @@ func (f Form[T]) Read(o *Origins, choices Choices, now time.Duration, delta []by
 		return nil, err
 	}
 	// All sections are checked before the first section is used, so that an error changes nothing.
-	all, known, fresh := 0, o.index(len(sections)), 0
+	all, known, fresh := 0, o.index(), 0
 	for i := range sections {
 		s := &sections[i]
 		if late := time.Duration(s.latest)*time.Microsecond - now; late > choices.Skew {
 			return nil, check.Badf(f.Place, "delta of "+s.name, late, "at most %v ahead of this clock", choices.Skew)
 		}
-		if all += len(s.seen); known.find(o, s.name, s.begun) == Nobody {
+		if all += len(s.seen); known[originKey{s.name, s.begun}] == Nobody {
 			fresh++
 		}
 	}
@@ -208,11 +208,11 @@ func (f Form[T]) Read(o *Origins, choices Choices, now time.Duration, delta []by
 // returns the number of the origin. If observations before from are missing, the instant up to which all
 // observations are known stays the same.
 func (o *Origins) noteKnown(at index, v origin, from int64) Origin {
-	number := at.find(o, v.name, v.begun)
+	key := originKey{v.name, v.begun}
+	number := at[key]
 	if number == Nobody {
-		if number = o.add(origin{name: v.name, begun: v.begun}); at != nil {
-			at[originKey{v.name, v.begun}] = number
-		}
+		number = o.add(origin{name: v.name, begun: v.begun})
+		at[key] = number
 	}
 	known := &o.list[number]
 	if known.latest = max(known.latest, v.latest); from <= known.until {

@@ -245,12 +245,8 @@ func (o *Origins) count() (n int) {
 	return n
 }
 
-// index returns a map from origins to their numbers, for many look-ups. For few look-ups it returns nil, and the
-// list is searched instead.
-func (o *Origins) index(many int) index {
-	if many <= 8 {
-		return nil
-	}
+// index returns a map from origins to their numbers. An origin that is not known is Nobody.
+func (o *Origins) index() index {
 	at := make(index, len(o.list))
 	for i, v := range o.list {
 		if v.name != "" {
@@ -267,15 +263,8 @@ type originKey struct {
 	begun int64
 }
 
-// index maps an origin to its number. If the index is nil, find searches the list of origins.
+// index maps an origin to its number.
 type index map[originKey]Origin
-
-func (at index) find(o *Origins, name string, begun int64) Origin {
-	if at == nil {
-		return o.find(name, begun)
-	}
-	return at[originKey{name, begun}]
-}
 
 // State writes the origins to a snapshot or reads them from it. A restored process continues as a new origin,
 // because the process may have seen more after the snapshot.
