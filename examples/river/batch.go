@@ -29,7 +29,7 @@ func (st *stage) run(ctx context.Context, s scenario, rule string, seed uint64) 
 	// Nothing of an earlier batch is known: neither run times nor slow workers.
 	clear := "TRUNCATE demo_result, demo_copy, " + schema + ".river_job"
 	if schema == plugin {
-		clear += `, plugin.straggler_end, plugin.straggler_knowledge; ` + depose
+		clear += `, plugin.straggler_end; UPDATE plugin.straggler_lease SET known = NULL; ` + depose
 	}
 	if _, err := st.pool.Exec(ctx, clear, pgx.QueryExecModeSimpleProtocol); err != nil {
 		return 0, 0, err
