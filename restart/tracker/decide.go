@@ -59,10 +59,7 @@ func (x *phase) decide(task int32, machine int, p *restart.Phase) verdict {
 // explain changes the reason of a task that was kept without an estimate to BadUnits, if progress in a wrong unit is
 // the cause.
 func (x *phase) explain(s *taskState, d *restart.Decision) {
-	if !x.units.shows() || d.Reason != restart.NoEstimate {
-		return
-	}
-	for i := s.newest; i != none; i = x.book.attempts.all[i].next {
+	for i := s.newest; i != none && d.Reason == restart.NoEstimate; i = x.book.attempts.all[i].next {
 		if x.book.attempts.all[i].unit.bad || !x.units.believes() {
 			d.Reason = restart.BadUnits
 		}

@@ -53,9 +53,6 @@ func (d *unitCheck) check(u *unit, bad bool) (corrected bool) {
 // believes reports whether the progress of the phase's attempts is believed.
 func (d *unitCheck) believes() bool { return !d.disbelieved }
 
-// shows reports whether a report has shown a wrong unit.
-func (d *unitCheck) shows() bool { return d.tooLarge+d.tooSmall > 0 }
-
 // add counts an attempt that has ended with success and that reported in the last quarter of its time. Small says
 // that this report was far too small. The result lost says that progress was believed before, and is no longer
 // believed from now on.

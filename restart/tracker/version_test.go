@@ -209,6 +209,7 @@ func TestContradictionsAreRefused(t *testing.T) {
 		"10.100": {number(5, 6), "wasted more slot time than it used"},
 		"10.6":   {number(99), "counts more ends of copies than copies"},
 		"12.4":   {float(11), "holds scores that are out of range"},
+		"20":     {append([]byte{2}, number(0, 1, 1, 0, 1, 1)...), "counts answers out of order"},
 		"7":      {number(1 << 50), "changed at a time before its first event or after its last"},
 	} {
 		_, err := tracker.Restore(tracker.Config{}, snapshottest.With(t, data, path, c.values))
