@@ -374,11 +374,8 @@ func (x *phase) fail(task int, i int32) {
 // giveUp records that the host will not run a waiting task again. If the task does not wait, the event counts as
 // ignored.
 func (x *phase) giveUp(task int) {
-	if !x.known(task) {
-		return
-	}
-	s := &x.book.tasks[task]
-	if !x.book.giveUp(s) {
+	s := x.book.task(task)
+	if s == nil || !x.book.giveUp(s) {
 		x.ledger.Ignored++
 		return
 	}
@@ -388,10 +385,7 @@ func (x *phase) giveUp(task int) {
 // retry records that a task that was given up waits for a slot again. If the task was not given up, the event counts
 // as ignored.
 func (x *phase) retry(task int) {
-	if !x.known(task) {
-		return
-	}
-	if !x.book.retry(int32(task)) {
+	if x.book.task(task) == nil || !x.book.retry(int32(task)) {
 		x.ledger.Ignored++
 	}
 }
