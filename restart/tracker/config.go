@@ -1,7 +1,6 @@
 package tracker
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -9,7 +8,6 @@ import (
 	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/merge"
 	"github.com/straggler-go/straggler/internal/num"
-	"github.com/straggler-go/straggler/internal/wire"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
 )
@@ -192,52 +190,4 @@ func (c *Config) check() error {
 		return check.Bad(place, "Budget", fmt.Sprintf("a nil %T", c.Budget), "a limiter, or nil itself for none")
 	}
 	return nil
-}
-
-// wire lists the fields of the configuration that are plain data, for JSON. The policy is written as a text in the
-// form of package rules.
-func (c *Config) wire(w *wire.Codec) {
-	w.Int("tasks", &c.Tasks)
-	w.When(c.Work != nil).Floats("work", &c.Work) // a phase without tasks has an empty Work, not a nil one
-	w.Text("kind", &c.Kind)
-	w.Int("slots", &c.Slots)
-	w.Int("machines", &c.Machines)
-	w.Bool("stream", &c.Stream)
-	w.Duration("recent", &c.Recent)
-	w.Int("clones", &c.Clones)
-	w.Duration("interval", &c.Interval)
-	w.Duration("lag", &c.Lag)
-	w.When(c.Policy != nil).Enum("policy", named{&c.Policy})
-	wire.Struct(&c.Limits, w)
-	w.Duration("window", &c.Model.Window)
-	w.Duration("grace", &c.Model.Grace)
-	w.Duration("wrap-up", &c.Model.WrapUp)
-	w.Int("min-samples", &c.UnitTimes.MinSamples)
-	w.Float("floor", &c.UnitTimes.Floor)
-	w.Bool("fixed-overhead", &c.UnitTimes.FixedOverhead)
-	w.Bool("keep-first-wave", &c.UnitTimes.KeepFirstWave)
-}
-
-// MarshalJSON returns the fields that are not zero, with keys in kebab case and durations in seconds. The Policy is
-// written as the text that [rules.Text] returns; a policy that is not of this library is written as "custom". The
-// parts that are no plain data are left out: Budget, Knowledge, Path, UnitTimes.Prior,
-// UnitTimes.Factors and OnEvent.
-func (c Config) MarshalJSON() ([]byte, error) { return wire.JSON(c.wire) }
-
-// UnmarshalJSON reads the JSON that MarshalJSON returns. Afterwards, set the parts that MarshalJSON leaves out.
-func (c *Config) UnmarshalJSON(data []byte) error { return wire.Read(data, c, (*Config).wire) }
-
-// named encodes a policy as its text, and decodes the text to the policy.
-type named struct{ policy *restart.Policy }
-
-// String returns the text of the policy, as [rules.Text] does; "custom" for a policy that is not of this library.
-func (n named) String() string { return cmp.Or(rules.Text(*n.policy), "custom") }
-
-// MarshalText returns the text of the policy.
-func (n named) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
-
-// UnmarshalText sets the policy to the policy that has the given text.
-func (n named) UnmarshalText(text []byte) (err error) {
-	*n.policy, err = rules.Parse(string(text))
-	return err
 }

@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -94,8 +95,8 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 // the host has changed nothing. A policy that the host has written has the text "custom".
 func (t *Tracker) PolicyBefore() string { return t.policyBefore }
 
-// describe returns a text that identifies a policy.
-func describe(policy restart.Policy) string { return named{&policy}.String() }
+// describe returns a text that identifies a policy, as [rules.Text] does; "custom" for a policy that is not of this library.
+func describe(policy restart.Policy) string { return cmp.Or(rules.Text(policy), "custom") }
 
 // header is the part of a snapshot that is needed to make the tracker.
 type header struct {
