@@ -2,7 +2,6 @@ package compare
 
 import (
 	"cmp"
-	"container/heap"
 	"math"
 	"slices"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/straggler-go/straggler/clone"
 	"github.com/straggler-go/straggler/restart"
 
+	"github.com/straggler-go/straggler/examples/internal/des"
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
@@ -36,13 +36,11 @@ type cluster struct {
 	busy      int
 	budget    *clone.Budget
 	estimator *clone.Estimator
-	running   byEnd
-	started   int
+	ends      des.Queue
+	started   []startedPhase
 }
 
-type runningPhase struct {
-	ends  time.Duration
-	order int // order of its start among the phases
+type startedPhase struct {
 	slots int
 	grant clone.Grant
 	rates []float64
@@ -120,34 +118,20 @@ func (c *cluster) start(p *sim.Phase, d clone.Decision, r sim.Result) {
 	for i, t := range p.Tasks {
 		rates[i] = max(t.Work, 1) / max(Last(p, i).Seconds(), 1e-9)
 	}
-	heap.Push(&c.running, runningPhase{p.Begins + r.Time, c.started, slots, d.Grant, rates})
-	c.started++
+	c.ends.Push(p.Begins+r.Time, 0, int32(len(c.started)), 0)
+	c.started = append(c.started, startedPhase{slots, d.Grant, rates})
 }
 
 // advance removes the phases that have ended by now, in the order of their ends. Their slots become free, their
 // charge returns to the budget, and their progress rates are added to the estimate of how often tasks straggle.
 func (c *cluster) advance(now time.Duration) {
-	for len(c.running) > 0 && c.running[0].ends <= now {
-		r := heap.Pop(&c.running).(runningPhase)
+	for end, ok := c.ends.Next(); ok && end <= now; end, ok = c.ends.Next() {
+		e, _ := c.ends.Pop()
+		r := &c.started[e.ID]
 		c.busy -= r.slots
 		c.budget.Cancel(r.grant)
-		c.estimator.Observe(at(r.ends), r.rates)
+		c.estimator.Observe(at(end), r.rates)
 	}
-}
-
-// byEnd is a heap of phases by their end. Of phases with the same end, the phase that began first is first.
-type byEnd []runningPhase
-
-func (h byEnd) Len() int { return len(h) }
-func (h byEnd) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(h[i].ends, h[j].ends), cmp.Compare(h[i].order, h[j].order)) < 0
-}
-func (h byEnd) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *byEnd) Push(x any)   { *h = append(*h, x.(runningPhase)) }
-func (h *byEnd) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
 }
 
 // capacityOf returns the largest number of slots that the phases had at the same time.

@@ -1,12 +1,11 @@
 package workload
 
 import (
-	"cmp"
-	"container/heap"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/straggler-go/straggler/examples/internal/des"
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
@@ -57,49 +56,30 @@ func (b *phaseBuilder) place(attempts []recorded) {
 // slot is a slot: it ran one attempt at a time. at is the index among the slots of the phase; negative until an
 // attempt to be replayed ran on it.
 type slot struct {
-	busy   time.Duration // end of the attempt on it
-	number int           // number in its group
+	number int32 // in its group
 	at     int
 }
 
 // group has the slots of an executor or a host that were in use at some time.
 type group struct {
-	busy slotHeap
-	free []*slot // the slot that was freed last is last; of slots freed at the same time, the first is last
-	made int
+	slots []*slot
+	busy  des.Queue // the ends of the attempts on the slots; of slots freed at the same time, the last is first
+	free  []*slot   // the slot that was freed last is last
 }
 
 // take occupies the slot that was freed last, or a new slot. Attempts take slots in the order of their starts.
 func (g *group) take(start, end time.Duration) *slot {
-	for len(g.busy) > 0 && g.busy[0].busy <= start {
-		g.free = append(g.free, heap.Pop(&g.busy).(*slot))
+	for at, ok := g.busy.Next(); ok && at <= start; at, ok = g.busy.Next() {
+		e, _ := g.busy.Pop()
+		g.free = append(g.free, g.slots[math.MaxInt32-e.ID])
 	}
-	var s *slot
-	if n := len(g.free); n > 0 {
-		s = g.free[n-1]
-		g.free = g.free[:n-1]
-	} else {
-		s = &slot{number: g.made, at: -1}
-		g.made++
+	if len(g.free) == 0 {
+		g.free = append(g.free, &slot{number: int32(len(g.slots)), at: -1})
+		g.slots = append(g.slots, g.free[0])
 	}
-	s.busy = end
-	heap.Push(&g.busy, s)
-	return s
-}
-
-// slotHeap is a heap of slots; the slot that becomes free first is on top, and of slots with the same time the last.
-type slotHeap []*slot
-
-func (h slotHeap) Len() int { return len(h) }
-func (h slotHeap) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(h[i].busy, h[j].busy), cmp.Compare(h[j].number, h[i].number)) < 0
-}
-func (h slotHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *slotHeap) Push(s any)   { *h = append(*h, s.(*slot)) }
-func (h *slotHeap) Pop() any {
-	last := len(*h) - 1
-	s := (*h)[last]
-	*h = (*h)[:last]
+	s := g.free[len(g.free)-1]
+	g.free = g.free[:len(g.free)-1]
+	g.busy.PushByID(end, 0, math.MaxInt32-s.number)
 	return s
 }
 
