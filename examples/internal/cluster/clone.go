@@ -4,9 +4,8 @@ import "github.com/straggler-go/straggler/clone"
 
 // cloner starts the tasks of small jobs several times at once, within a budget of package clone.
 type cloner struct {
-	budget    *clone.Budget
-	estimator *clone.Estimator      // estimates the probability that a task straggles; nil if it is given
-	granted   map[clone.Grant]int32 // the phase of each grant
+	budget  *clone.Budget
+	granted map[clone.Grant]int32 // the phase of each grant
 }
 
 // grant is the part of the budget that a phase uses.
@@ -17,14 +16,7 @@ func newCloner(s *sim) (*cloner, error) {
 		return nil, nil
 	}
 	budget, err := clone.NewBudget(*s.c.Clone)
-	if err != nil {
-		return nil, err
-	}
-	c := &cloner{budget: budget, granted: map[clone.Grant]int32{}}
-	if s.c.Straggler == 0 {
-		c.estimator, err = clone.NewEstimator(clone.EstimatorConfig{})
-	}
-	return c, err
+	return &cloner{budget: budget, granted: map[clone.Grant]int32{}}, err
 }
 
 // admit sets the number of clones of each task of a phase.
@@ -38,13 +30,9 @@ func (c *cloner) admit(s *sim, id int32) {
 	for _, in := range p.inputs {
 		upstream = max(upstream, int(s.phases[in].clones))
 	}
-	probability := s.c.Straggler
-	if c.estimator != nil {
-		probability, _ = c.estimator.P(s.clock())
-	}
 	job := clone.Job{Tasks: int(p.end - p.first), Upstream: upstream}
 	facts := func() clone.Cluster {
-		return clone.Cluster{Capacity: s.total[kind], Busy: s.total[kind] - s.free[kind], Straggler: probability}
+		return clone.Cluster{Capacity: s.total[kind], Busy: s.total[kind] - s.free[kind], Straggler: s.c.Straggler}
 	}
 	d := c.budget.Admit(job, facts())
 	if short(d) && s.c.ClonePreempts {
@@ -114,22 +102,8 @@ func (c *cloner) released(p *phase) {
 	}
 }
 
-// observe records the speed of an attempt in tasks per second, when it ends with or without success.
-func (c *cloner) observe(s *sim, p *phase, at int32) {
-	if c == nil || c.estimator == nil {
-		return
-	}
-	if age := (s.now - s.copies[at].begun).Seconds(); age > 0 {
-		p.rates = append(p.rates, s.score(at)/age)
-	}
-}
-
-// phaseEnded updates the estimator with the rates of a phase.
-func (c *cloner) phaseEnded(s *sim, p *phase) {
-	if c != nil && c.estimator != nil {
-		c.estimator.Observe(s.clock(), p.rates)
-		p.rates = nil
-	}
+// phaseEnded forgets the grant of a phase.
+func (c *cloner) phaseEnded(p *phase) {
 	if c != nil {
 		delete(c.granted, p.grant)
 	}

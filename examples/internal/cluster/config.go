@@ -50,7 +50,7 @@ type Config struct {
 	// Delay is the policy by which jobs wait for a slot near their data.
 	Delay *delay.Policy
 	// Clone is the policy that clones small jobs. Straggler is the probability that a task straggles, p in Dolly's
-	// paper; 0: the simulation learns it.
+	// paper.
 	Clone *clone.Config
 	// Contention is the share of its bandwidth that a clone has while another clone of its task reads the same
 	// output; 0 is used as 1. Assign lets clones wait for outputs of their own; nil: clones share the outputs that

@@ -41,7 +41,7 @@ func (s *sim) succeed(at int32) {
 	}
 	if p.unfinished == 0 {
 		s.wishNothing(t.phase)
-		s.clones.phaseEnded(s, p)
+		s.clones.phaseEnded(p)
 		s.assigner.phaseEnded(s, p)
 		s.phaseEnded(t.phase)
 	}
@@ -135,7 +135,6 @@ func (s *sim) release(at int32) {
 	m := &s.machines[c.machine]
 	t := &s.tasks[c.task]
 	p := &s.phases[t.phase]
-	s.clones.observe(s, p, at)
 	s.stopFlows(at)
 	s.result.Used[c.kind] += s.now - c.begun
 	c.live = false

@@ -106,7 +106,6 @@ func (s *sim) count(at int32) {
 	if r.Begin < 0 {
 		r.Begin = s.now
 	}
-	r.Copies++
 	s.result.Launched++
 	if c.extra {
 		s.result.Speculative++

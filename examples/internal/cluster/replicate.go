@@ -8,8 +8,6 @@ import (
 
 // Replication protects the outputs that later phases read against the loss of a machine, by package replicate.
 type Replication struct {
-	// Share is the share of the processed bytes that may be copied; 0 is 0.1, as in Mantri's paper.
-	Share float64
 	// Losses is the rule that estimates the probability of loss.
 	Losses replicate.LossesConfig
 	// Bandwidth is the speed of copying an output to another machine of the rack, in bytes per second.
@@ -19,6 +17,9 @@ type Replication struct {
 	// Ahead computes outputs again before a task needs them; nil: never. It needs Config.LateNotice.
 	Ahead *Ahead
 }
+
+// copiedShare is the share of the processed bytes that may be copied [Mantri §5.3].
+const copiedShare = 0.1
 
 // Record has the number of outputs of a machine, and the number of these that were lost before they were read.
 type Record struct{ Outputs, Lost int }
@@ -41,12 +42,8 @@ func newGuard(s *sim) (*guard, error) {
 	for i := range g.node {
 		g.node[i] = none
 	}
-	share := g.config.Share
-	if share == 0 {
-		share = 0.1
-	}
 	var err error
-	if g.budget, err = replicate.NewByteBudget(share); err != nil {
+	if g.budget, err = replicate.NewByteBudget(copiedShare); err != nil {
 		return nil, err
 	}
 	if g.losses, err = replicate.NewLosses(len(s.machines), g.config.Losses); err != nil {

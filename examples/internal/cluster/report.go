@@ -29,7 +29,6 @@ func (s *sim) report(at int32) {
 	c := &s.copies[at]
 	p := &s.phases[c.phase]
 	s.queue.Push(s.now+p.interval, reports, at, c.life)
-	s.result.Reports++
 	p.watch.report(s, c.phase, at, s.score(at))
 }
 

@@ -41,8 +41,6 @@ type Result struct {
 	// Overloaded is the number of times that a machine was found to be overloaded with a job. Offloaded is the number
 	// of tasks that moved to another machine because of this.
 	Overloaded, Offloaded int
-	// Reports is the number of progress reports.
-	Reports int
 	// Story has the decisions about the job Config.Explain.
 	Story []Line
 	// Runs are all attempts in the order of their ends, if Config.Record is set.
@@ -65,7 +63,6 @@ type JobResult struct {
 	At, Begin, End time.Duration
 	Phases         []PhaseResult
 	Near           Near // as in Result
-	Copies         int
 }
 
 // Near counts attempts by the distance of their blocks.

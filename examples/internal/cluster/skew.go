@@ -8,14 +8,13 @@ import (
 // Skew assigns partitions to the reduce tasks of phases with Keys, by package skew, so that a fast worker gets more
 // work.
 type Skew struct {
-	// Policy assigns the partitions. A partition that fits within no deadline is assigned all the same.
-	Policy skew.Policy
-	// Rows is the number of hash functions in the sketch of the keys; 0 is 4.
-	Rows int
 	// Wait is the policy by which a reduce task waits for a slot on the worker for which its size was chosen; nil:
 	// the policy of maps.
 	Wait *delay.Policy
 }
+
+// hashes is the number of hash functions in the sketch of the keys.
+const hashes = 4
 
 // Keys describes the values that the tasks of a phase reduce. The tasks of one earlier phase produce these values.
 type Keys struct {
@@ -57,18 +56,15 @@ func (s *sim) divide(id int32) {
 	if keys == nil {
 		return
 	}
-	config, rows := s.c.Skew, 1
-	if config == nil {
-		config = &Skew{Policy: skew.Policy{Rule: skew.ByHash}}
-	} else if rows = config.Rows; rows == 0 {
-		rows = 4
+	policy, rows := skew.Policy{Rule: skew.ByHash}, 1
+	if s.c.Skew != nil {
+		policy, rows = skew.Policy{}, hashes
 	}
 	sketch, err := sketchOf(keys, rows, s.c.Seed)
 	if err != nil {
 		s.err = err
 		return
 	}
-	policy := config.Policy
 	policy.PlaceAll = true // every partition needs a task
 	workers := s.workersFor(p)
 	row, plan, err := policy.AssignSketch(sketch, s.reducers(p, workers))

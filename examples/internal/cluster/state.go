@@ -122,8 +122,7 @@ type phase struct {
 	clones     int32
 	cloned     int32 // number of its tasks, from the first, that have clones
 	grant      grant
-	rates      []float64 // speeds of the attempts that have ended, for the cloner
-	queue      []int32   // tasks in the order of their start
+	queue      []int32 // tasks in the order of their start
 	head       int
 	again      []int32 // tasks that start again
 	nearby     []near  // waiting tasks by the machine with their block

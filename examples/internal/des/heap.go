@@ -39,15 +39,8 @@ func (h heap) sink(e Event) {
 			break
 		}
 		least := child
-		if child+4 <= n {
-			c := h[child : child+4 : child+4]
-			a := c[1].isBefore(&c[0])
-			b := 2 + c[3].isBefore(&c[2])
-			least += int(a + (b-a)&-c[b&3].isBefore(&c[a&3]))
-		} else {
-			for c := child + 1; c < n; c++ {
-				least += (c - least) & -int(h[c].isBefore(&h[least]))
-			}
+		for c := child + 1; c < min(child+4, n); c++ {
+			least += (c - least) & -int(h[c].isBefore(&h[least]))
 		}
 		if !h[least].before(&e) {
 			break

@@ -69,12 +69,12 @@ func (r *run) reports(e des.Event) {
 		}
 		d = r.tracker.Report(r.clock(), task, attempt, tracker.Report{Score: share})
 	}
-	if r.watched(task) {
+	if r.watched(task) { // most events are reports, so their lines are not even prepared for other tasks
 		said := "   -  "
 		if c.curve != nil {
 			said = fmt.Sprintf("%5.1f%%", 100*share)
 		}
-		r.options.Watch(r.now, attempt, fmt.Sprintf("%s  %v", said, d))
+		r.say(task, attempt, fmt.Sprintf("%s  %v", said, d))
 	}
 	r.witnessReport(d, c)
 	r.queue.Push(r.now+r.phase.Interval, report, e.ID, e.Life)
@@ -89,6 +89,13 @@ func (r *run) reports(e des.Event) {
 
 func (r *run) watched(task int) bool { return r.options.Watch != nil && task == r.options.WatchTask }
 
+// say tells Options.Watch about an attempt, if its task is watched.
+func (r *run) say(task, attempt int, what string) {
+	if r.watched(task) {
+		r.options.Watch(r.now, attempt, what)
+	}
+}
+
 // ended handles the end of an attempt, with success or with failure.
 func (r *run) ended(place int32) {
 	c := r.attempts[place]
@@ -96,9 +103,7 @@ func (r *run) ended(place int32) {
 	s := &r.tasks[task]
 	if !c.succeeds {
 		r.tracker.Fail(r.clock(), task, int(c.attempt))
-		if r.watched(task) {
-			r.options.Watch(r.now, int(c.attempt), "failed, as it did in the log")
-		}
+		r.say(task, int(c.attempt), "failed, as it did in the log")
 		r.release(place, Failed)
 		if s.running == 0 {
 			r.queue.Push(r.now+r.wait(task), wakes, int32(task), 0)
@@ -106,17 +111,13 @@ func (r *run) ended(place int32) {
 		return
 	}
 	losers := r.tracker.Finish(r.clock(), task, int(c.attempt))
-	if r.watched(task) {
-		r.options.Watch(r.now, int(c.attempt), "finished")
-	}
+	r.say(task, int(c.attempt), "finished")
 	if c.extra && r.now < s.original {
 		r.result.Won++
 	}
 	r.release(place, Succeeded)
 	for _, attempt := range losers {
-		if r.watched(task) {
-			r.options.Watch(r.now, attempt, "killed: another attempt of the task has finished")
-		}
+		r.say(task, attempt, "killed: another attempt of the task has finished")
 		r.release(r.placeOf(task, attempt), Killed)
 	}
 	s.done = true

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/straggler-go/straggler/restart"
-	"github.com/straggler-go/straggler/restart/tracker"
 )
 
 // fill asks the tracker for an answer for each open slot, until the tracker has no use for any slot.
@@ -18,7 +17,7 @@ func (r *run) fill() {
 			r.witnessAction(d)
 			r.launch(d.Task, slot, true)
 		case restart.Restart, restart.Kill:
-			r.note(d)
+			r.say(d.Task, d.Attempt, d.String())
 			r.kill(d)
 		case restart.Start:
 			task := r.choose(d.Task)
@@ -32,12 +31,6 @@ func (r *run) fill() {
 			}
 			i++ // the tracker may want another slot, on a better machine
 		}
-	}
-}
-
-func (r *run) note(a tracker.Answer) {
-	if r.watched(a.Task) {
-		r.options.Watch(r.now, a.Attempt, a.String())
 	}
 }
 
@@ -116,13 +109,11 @@ func (r *run) begin(task int, c simAttempt, machine int, splits *Splits) {
 	if !r.silent {
 		r.queue.Push(r.now+r.phase.Interval, report, place, c.life)
 	}
-	if r.watched(task) {
-		what := "started"
-		if c.extra {
-			what = "started by a decision; its time is drawn from other tasks of the phase"
-		}
-		r.options.Watch(r.now, int(c.attempt), what)
+	what := "started"
+	if c.extra {
+		what = "started by a decision; its time is drawn from other tasks of the phase"
 	}
+	r.say(task, int(c.attempt), what)
 }
 
 // draw returns the time of a copy that never ran. The time depends on the seed, the task, the number of draws for the
