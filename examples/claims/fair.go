@@ -20,14 +20,14 @@ var fairRuns = map[string]func(seed uint64) []float64{
 	},
 	"H3": gainOfWaiting,
 	"H4": func(seed uint64) []float64 {
-		return []float64{sticky(seed, 100, 1, 5, 1000, 0, nil).local()}
+		return []float64{sticky(seed, 100, 1, 5, 1000, 0, nil).Near.Share(0)}
 	},
 	"H5": stickySlots,
 	"H6": func(seed uint64) []float64 {
 		var v []float64
 		for _, maps := range []int{3, 10, 100} {
 			plain, delayed := smallJobs(seed, maps, nil), smallJobs(seed, maps, waiting(15*time.Second, 15*time.Second))
-			v = append(v, plain.local(), plain.rack(), delayed.local(), delayed.rack(), ratio(plain.End, delayed.End))
+			v = append(v, plain.Near.Share(0), plain.Near.Share(1), delayed.Near.Share(0), delayed.Near.Share(1), ratio(plain.End, delayed.End))
 		}
 		return v
 	},
@@ -110,12 +110,6 @@ func waiting(waits ...time.Duration) *delay.Policy {
 	return p
 }
 
-// locality returns the shares of tasks that ran near their blocks.
-type locality struct{ cluster.Result }
-
-func (l locality) local() float64 { return l.Near.Share(0) }
-func (l locality) rack() float64  { return l.Near.Share(1) }
-
 // nodes returns machines with map and reduce slots, divided over racks.
 func nodes(n, maps, reduces, racks int) []cluster.Machine {
 	list := make([]cluster.Machine, n)
@@ -158,25 +152,25 @@ func scans(seed uint64, n, slots, jobs, blocks int, apart time.Duration, wait *d
 }
 
 // sticky runs scans with Hadoop's rules: one task in each heartbeat, and machines with equal load.
-func sticky(seed uint64, n, slots, jobs, blocks int, apart time.Duration, wait *delay.Policy) locality {
+func sticky(seed uint64, n, slots, jobs, blocks int, apart time.Duration, wait *delay.Policy) cluster.Result {
 	c := scans(seed, n, slots, jobs, blocks, apart, wait)
 	c.OneTask, c.EvenLoad = true, true
-	return locality{must(c)}
+	return must(c)
 }
 
 // stickySlots runs §6.2.2: 180 GB on 90 nodes, whose heartbeats bring a task for every free slot. The paper does not
 // say how many its modified scheduler assigns. This choice is calibrated to the locality at 50 jobs.
 func stickySlots(seed uint64) []float64 {
-	run := func(jobs int, wait *delay.Policy) locality {
-		return locality{must(scans(seed, 90, 4, jobs, 1440, time.Second, wait))}
+	run := func(jobs int, wait *delay.Policy) cluster.Result {
+		return must(scans(seed, 90, 4, jobs, 1440, time.Second, wait))
 	}
 	wait := waiting(10 * time.Second)
 	five, fifty, waits := run(5, nil), run(50, nil), run(50, wait)
-	v := []float64{fifty.local(), five.local(), waits.local()}
+	v := []float64{fifty.Near.Share(0), five.Near.Share(0), waits.Near.Share(0)}
 	for _, jobs := range []int{10, 20} {
 		v = append(v, ratio(run(jobs, nil).End, run(jobs, wait).End))
 	}
-	return append(v, ratio(fifty.End, waits.End), sticky(seed, 90, 4, 50, 1440, time.Second, nil).local())
+	return append(v, ratio(fifty.End, waits.End), sticky(seed, 90, 4, 50, 1440, time.Second, nil).Near.Share(0))
 }
 
 // replicas draws a number of different machines.
@@ -191,7 +185,7 @@ func replicas(rng *rand.Rand, n, copies int) []int32 {
 // smallJobs runs §6.2.1: scans of 3, 10 or 100 blocks of 128 MB on 100 nodes in four racks, with three replicas in
 // two racks. All nodes have the same number of blocks, because the blocks of each job are on permutations of the
 // nodes. Hadoop assigns one task in each heartbeat, and keeps the load of the nodes equal.
-func smallJobs(seed uint64, maps int, wait *delay.Policy) locality {
+func smallJobs(seed uint64, maps int, wait *delay.Policy) cluster.Result {
 	const n, racks, seconds = 100, 4, 15
 	rng := rand.New(rand.NewPCG(seed, 62))
 	c := cluster.Config{
@@ -214,7 +208,7 @@ func smallJobs(seed uint64, maps int, wait *delay.Policy) locality {
 		}
 		c.Jobs = append(c.Jobs, job)
 	}
-	return locality{must(c)}
+	return must(c)
 }
 
 // twoJobs runs Figure 7: two jobs whose maps need the disks for 100 s, and whose reduces need the processors for 100

@@ -159,7 +159,7 @@ func macrobenchmark(seed uint64) []float64 {
 		b, f := facebookDay(seed<<8 + i)
 		both, first = append(both, b), append(first, f)
 	}
-	return []float64{middle(both), stat.Mean(first, nil)}
+	return []float64{quartile(both, 2), stat.Mean(first, nil)}
 }
 
 // dayOfJobs returns jobs with the sizes and numbers of Table 2, submitted every 30 s on average, with maps of 9 to 60
@@ -266,10 +266,10 @@ func smallJobAlone(seed uint64) []float64 {
 	for k := range c.Machines {
 		c.Machines[k].Physical = k
 	}
-	plain := locality{must(c)}
+	plain := must(c)
 	c.Delay = waiting(10 * time.Second)
-	delayed := locality{must(c)}
-	return []float64{ratio(delayed.End, plain.End), plain.local(), delayed.local(), plain.End.Seconds()}
+	delayed := must(c)
+	return []float64{ratio(delayed.End, plain.End), plain.Near.Share(0), delayed.Near.Share(0), plain.End.Seconds()}
 }
 
 // singleJob runs §6.2.5: 14624 maps and 5000 reduces on 450 nodes with four reduce slots each, in three waves.

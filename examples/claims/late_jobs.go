@@ -115,39 +115,31 @@ type work struct {
 // each physical machine.
 var work100GB = work{maps: 1600, reduces: 180, mapTime: 15.3, copyTime: 91.5, reduceTime: 153}
 
-// sortOn243 runs §5.2.1: 30 GB, so two maps for each machine, and reduces in nine of ten slots.
-func sortOn243(seed uint64, policy restart.Policy) cluster.Result {
-	w := work{maps: 486, reduces: 437, mapTime: 30, copyTime: 30, reduceTime: 60}
-	return hadoopJob(seed, policy, ec2, physicalOf243, 0, w)
+// on returns a function that runs a job on virtual machines with a number of stragglers.
+func on(h hardware, physical []int, stragglers int, w work) func(seed uint64, policy restart.Policy) cluster.Result {
+	return func(seed uint64, policy restart.Policy) cluster.Result {
+		return hadoopJob(seed, policy, h, physical, stragglers, w)
+	}
 }
 
-// sortOn100 runs §5.2.2: 25 GB, so four maps for each machine.
-func sortOn100(seed uint64, policy restart.Policy) cluster.Result {
-	w := work{maps: 400, reduces: 180, mapTime: 15, copyTime: 30, reduceTime: 60}
-	return hadoopJob(seed, policy, ec2, physicalOf100, 8, w)
-}
+var (
+	// §5.2.1: 30 GB, so two maps for each machine, and reduces in nine of ten slots.
+	sortOn243 = on(ec2, physicalOf243, 0, work{maps: 486, reduces: 437, mapTime: 30, copyTime: 30, reduceTime: 60})
+	// §5.2.2: 25 GB, so four maps for each machine.
+	sortOn100 = on(ec2, physicalOf100, 8, work{maps: 400, reduces: 180, mapTime: 15, copyTime: 30, reduceTime: 60})
+	// §5.2.3: 43 GB on 204 machines. The reduces of grep write half as much as Sort's.
+	grep = on(ec2, physicalOf204, 8, work{maps: 672, reduces: 367, mapTime: 30, copyTime: 15, reduceTime: 30})
+)
 
-// grep and wordCount run §5.2.3: 43 and 21 GB on 204 machines. The reduces of grep write half as much as Sort's, and
-// the reduces of wordCount nearly nothing. A map of wordCount reads what a map of grep reads, and computes for the
-// rest of its time.
-func grep(seed uint64, policy restart.Policy) cluster.Result {
-	w := work{maps: 672, reduces: 367, mapTime: 30, copyTime: 15, reduceTime: 30}
-	return hadoopJob(seed, policy, ec2, physicalOf204, 8, w)
-}
-
+// wordCount runs §5.2.3: 21 GB on 204 machines. Its reduces write nearly nothing. A map reads what a map of grep reads, and
+// computes for the rest of its time.
 func wordCount(mapTime float64) func(seed uint64, policy restart.Policy) cluster.Result {
-	return func(seed uint64, policy restart.Policy) cluster.Result {
-		w := work{maps: 328, reduces: 367, mapTime: mapTime, compute: mapTime - 15, copyTime: 3, reduceTime: 6}
-		return hadoopJob(seed, policy, ec2, physicalOf204, 8, w)
-	}
+	return on(ec2, physicalOf204, 8, work{maps: 328, reduces: 367, mapTime: mapTime, compute: mapTime - 15, copyTime: 3, reduceTime: 6})
 }
 
-// localSort returns a function that runs §5.3.2: one map for each machine, with a number of stragglers.
+// localSort runs §5.3.2: one map for each machine, with a number of stragglers.
 func localSort(stragglers int) func(seed uint64, policy restart.Policy) cluster.Result {
-	return func(seed uint64, policy restart.Policy) cluster.Result {
-		w := work{maps: 15, reduces: 27, mapTime: 30, copyTime: 30, reduceTime: 60}
-		return hadoopJob(seed, policy, local, physicalOf15, stragglers, w)
-	}
+	return on(local, physicalOf15, stragglers, work{maps: 15, reduces: 27, mapTime: 30, copyTime: 30, reduceTime: 60})
 }
 
 // hadoopJob runs a job of maps and reduces on virtual machines. A map reads a block of two replicas, computes, and

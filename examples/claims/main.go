@@ -4,7 +4,6 @@
 // parameters have the names of the papers.
 //
 //	go run ./claims                 run every row
-//	go run ./claims -quick          run all exact rows and a sample of the others, in under a minute
 //	go run ./claims -row L6,M5      run some rows
 //	go run ./claims -page ../docs/claims.md -seed 1 -again 1001
 //	go run ./claims -svg ../docs/claims.svg -from ../docs/claims.md
@@ -44,7 +43,6 @@ const defaultSeeds = 20
 // options are the values of the command line.
 type options struct {
 	ids       string
-	quick     bool
 	seeds     int
 	seed      uint64
 	again     uint64
@@ -57,8 +55,7 @@ func run(args []string, out, usage io.Writer) error {
 	flags := flag.NewFlagSet("claims", flag.ContinueOnError)
 	flags.SetOutput(usage)
 	flags.StringVar(&o.ids, "row", "", "run only these `rows`, separated by commas")
-	flags.BoolVar(&o.quick, "quick", false, "run the exact rows and a sample of the others, with 5 seeds")
-	flags.IntVar(&o.seeds, "seeds", 0, "largest number of seeds of a row (default: 20, 200 for short rows, fewer for long rows; 5 with -quick)")
+	flags.IntVar(&o.seeds, "seeds", 0, "largest number of seeds of a row (default: 20, 200 for short rows, fewer for long rows)")
 	flags.Uint64Var(&o.seed, "seed", 1, "the first seed")
 	flags.Uint64Var(&o.again, "again", 0, "the first seed of a second set for -page; 0: no second set")
 	flags.StringVar(&o.page, "page", "", "write the table to this `file`, as Markdown")
@@ -72,9 +69,6 @@ func run(args []string, out, usage io.Writer) error {
 	}
 	if o.seeds < 0 {
 		return fmt.Errorf("-seeds is %d, want 1 or more", o.seeds)
-	}
-	if o.seeds == 0 && o.quick {
-		o.seeds = 5
 	}
 	rows, err := choose(allRows(), o)
 	if err != nil {
@@ -101,9 +95,6 @@ func run(args []string, out, usage io.Writer) error {
 // choose returns the rows that the options select.
 func choose(rows []row, o options) ([]row, error) {
 	if o.ids == "" {
-		if o.quick {
-			rows = slices.DeleteFunc(rows, func(r row) bool { return r.Tier != exact && !r.Quick })
-		}
 		return rows, nil
 	}
 	var chosen []row

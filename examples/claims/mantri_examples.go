@@ -180,7 +180,9 @@ func twoSlots(lengths [7]int, outlier int, policy restart.Policy) (end, cost int
 		for i, a := range running {
 			if a.task == outlier {
 				first = i
-				copies = append(copies, restart.Attempt{Elapsed: seconds(now - a.start), Remaining: seconds(a.end - now)})
+				copies = append(copies, restart.Attempt{
+					Elapsed: inSeconds(float64(now - a.start)), Remaining: inSeconds(float64(a.end - now)),
+				})
 			}
 		}
 		duplicate := false
@@ -213,8 +215,6 @@ func twoSlots(lengths [7]int, outlier int, policy restart.Policy) (end, cost int
 	step:
 	}
 }
-
-func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
 // certain returns the fresh time of an attempt that takes exactly this number of seconds.
 func certain(seconds float64) estimate.Fresh {

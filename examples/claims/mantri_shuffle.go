@@ -38,20 +38,15 @@ var shuffles = oncePerSeed(func(seed uint64) placedAndNot {
 		sooner = append(sooner, 1-ratio(end[0], end[1]))
 	}
 	return placedAndNot{
-		rates:  []float64{middle(slow[0]), slices.Max(slow[0]), middle(slow[1]), upper(slow[1]), middle(sooner)},
-		spread: []float64{middle(spread[0]), middle(spread[1]), middle(spread[0]) / middle(spread[1])},
+		rates:  []float64{quartile(slow[0], 2), slices.Max(slow[0]), quartile(slow[1], 2), quartile(slow[1], 3), quartile(sooner, 2)},
+		spread: []float64{quartile(spread[0], 2), quartile(spread[1], 2), quartile(spread[0], 2) / quartile(spread[1], 2)},
 	}
 })
 
-// upper returns the 75th percentile.
-func upper(x []float64) float64 {
+// quartile returns the first value after k quarters of the sorted values; the second is the median.
+func quartile(x []float64, k int) float64 {
 	sorted := slices.Sorted(slices.Values(x))
-	return sorted[len(sorted)*3/4]
-}
-
-func middle(x []float64) float64 {
-	sorted := slices.Sorted(slices.Values(x))
-	return sorted[len(sorted)/2]
+	return sorted[len(sorted)*k/4]
 }
 
 // shuffle returns a job of maps on all machines and reduces on 40 of the slots of 20 racks. Other traffic leaves

@@ -35,7 +35,6 @@ type row struct {
 	// Seeds is the number of seeds that the row takes without -seeds, and the largest number that it takes with it. 0:
 	// 20, and any number. A row without random numbers takes 1, and a row takes 200 if one seed takes less than 0.1 s.
 	Seeds int
-	Quick bool // the row runs with -quick
 	// run is the experiment. It returns a number for each measure. Nil: the experiment cannot be run, and the note of
 	// the row gives the reason.
 	run func(seed uint64) []float64

@@ -55,19 +55,23 @@ func summarise(c cluster.Config, r cluster.Result) summary {
 	return s
 }
 
+// set is a set of mechanisms, with its name in the table.
+type set struct{ name, with string }
+
 // sets returns the sets of mechanisms that are compared: none, each alone, all but one, all, all with laxity instead of
 // fair, and all with the default rule instead of Mantri's.
-func sets() []string {
-	list := []string{"none"}
-	for _, m := range mechanisms {
-		list = append(list, m.name)
+func sets() []set {
+	list := []set{{"none", "none"}}
+	for _, name := range names() {
+		list = append(list, set{name, name})
 	}
 	for _, name := range everything {
 		rest := slices.DeleteFunc(slices.Clone(everything), func(o string) bool { return o == name })
-		list = append(list, strings.Join(rest, ","))
+		list = append(list, set{"all but " + name, strings.Join(rest, ",")})
 	}
 	all := strings.Join(everything, ",")
-	return append(list, "all", "laxity,"+strings.Join(everything[1:], ","), strings.Replace(all, "=mantri", "=least-cost", 1))
+	laxity, least := "laxity,"+strings.Join(everything[1:], ","), strings.Replace(all, "=mantri", "=least-cost", 1)
+	return append(list, set{"all", "all"}, set{laxity, laxity}, set{least, least})
 }
 
 // compare simulates every set on the same workloads, and prints the means over the seeds.
@@ -83,7 +87,7 @@ func compare(out io.Writer, o options) error {
 				w := o.workload
 				w.seed += uint64(seed)
 				c := w.config()
-				if err := use(&c, list[i]); err != nil {
+				if err := use(&c, list[i].with); err != nil {
 					return err
 				}
 				r, err := cluster.Run(c)
@@ -98,10 +102,10 @@ func compare(out io.Writer, o options) error {
 	return table(out, list, results)
 }
 
-func table(out io.Writer, list []string, results [][]summary) error {
+func table(out io.Writer, list []set, results [][]summary) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "mean s\tsmall s\tp95 s\tmissed %\tlocal %\twasted %\tslots\t  with\t")
-	for i, name := range list {
+	for i, of := range list {
 		mean := func(f func(summary) float64) float64 {
 			var x []float64
 			for _, s := range results[i] {
@@ -117,7 +121,7 @@ func table(out io.Writer, list []string, results [][]summary) error {
 			mean(func(s summary) float64 { return s.Mean }), mean(func(s summary) float64 { return s.Small }),
 			mean(func(s summary) float64 { return s.P95 }), 100*mean(func(s summary) float64 { return s.Missed }),
 			100*mean(func(s summary) float64 { return s.Local }), 100*mean(func(s summary) float64 { return s.Wasted }),
-			stat.Mean(used, nil), short(name))
+			stat.Mean(used, nil), of.name)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -134,17 +138,3 @@ local             share of the maps on a machine with their block
 wasted            share of the slot time of attempts that did not end their task
 slots             slot time divided by the slot time without any mechanism
 `
-
-// short returns "all but NAME" for a set that leaves out one mechanism.
-func short(set string) string {
-	parts := strings.Split(set, ",")
-	if len(parts) != len(everything)-1 {
-		return set
-	}
-	for _, name := range everything {
-		if !slices.Contains(parts, name) {
-			return "all but " + name
-		}
-	}
-	return set
-}

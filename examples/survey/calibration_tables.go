@@ -39,11 +39,7 @@ func ranks(r *calibrate.Ranks) string {
 	for _, n := range r.Decile {
 		tenths = append(tenths, fmt.Sprintf("%.0f", 100*n/float64(r.N)))
 	}
-	off := fmt.Sprintf("%+.0f", 100*r.Off())
-	if off == "+0" || off == "-0" {
-		off = "0"
-	}
-	return fmt.Sprintf(" %s | %s | %.2f |", strings.Join(tenths, " "), off, r.Predicted/r.True)
+	return fmt.Sprintf(" %s | %s | %.2f |", strings.Join(tenths, " "), change(100*r.Off(), 0), r.Predicted/r.True)
 }
 
 // writeBets writes the table of copies and restarts: how often they won, and how often that was predicted.

@@ -153,11 +153,12 @@ const (
 	moreSlots = 1   // % of the slot time; a policy that adds more does harm
 )
 
-func (f figures) String() string { return change(f.time) + " " + change(f.slots) }
+func (f figures) String() string { return change(f.time, 1) + " " + change(f.slots, 1) }
 
-func change(percent float64) string {
-	text := fmt.Sprintf("%+.1f", percent)
-	if text == "+0.0" || text == "-0.0" {
+// change writes a change with its sign; 0 if no digit is left.
+func change(percent float64, digits int) string {
+	text := fmt.Sprintf("%+.*f", digits, percent)
+	if strings.Trim(text, "+-0.") == "" {
 		return "0"
 	}
 	return text

@@ -79,8 +79,7 @@ func run(args []string, w io.Writer) error {
 			"default, to place the default in the list; by-hand, "+
 			"a host of 80 lines that keeps the facts itself; with a record, the default in a host that keeps a record of its machines")
 	flags.StringVar(&o.small.set, "set", "work",
-		"with -worlds, the set of seeds: work, for development, or proof, for judging; "+
-			"or the name of a list of cells, as in -list; or both, as in own,proof")
+		"with -worlds, the set of seeds: work, for development, or proof, for judging")
 	flags.StringVar(&o.small.list, "list", "first", "with -worlds, the lists of worlds, separated by commas:\n"+aboutLists())
 	flags.StringVar(&o.small.csv, "csv", "",
 		"with -worlds, also write the figures to this `file`, one line for each cell and policy")

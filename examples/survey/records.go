@@ -57,6 +57,7 @@ func readCSV(path string) ([][]string, error) {
 type figuresOfFile struct {
 	cells   []worlds.Cell
 	players []worlds.Player
+	of      int    // index of the default among the players
 	luck    string // the set of seeds, their number, and the noise
 }
 
@@ -98,19 +99,14 @@ func readFigures(path string) (f figuresOfFile, err error) {
 		}
 		last.Players = append(last.Players, s)
 	}
+	f.of = slices.IndexFunc(f.players, func(p worlds.Player) bool { return p.Name == "default" })
+	if f.of < 0 {
+		return f, fmt.Errorf("%s has no line for the default", path)
+	}
 	return f, nil
 }
 
 func same(a, b *worlds.Cell) bool { return a.List == b.List && a.String() == b.String() }
-
-// defaultOf returns the index of the default among the players of a file.
-func defaultOf(path string, f figuresOfFile) (int, error) {
-	i := slices.IndexFunc(f.players, func(p worlds.Player) bool { return p.Name == "default" })
-	if i < 0 {
-		return i, fmt.Errorf("%s has no line for the default", path)
-	}
-	return i, nil
-}
 
 // comparedFiles has the cells that two files share, with the default of either file among the other players of the
 // earlier one.
@@ -134,19 +130,12 @@ func compareFiles(w io.Writer, earlier, later string) error {
 		return fmt.Errorf("%s has the set, the seeds and the noise %q, and %s has %q: want the same",
 			earlier, old.luck, later, now.luck)
 	}
-	c := comparedFiles{players: old.players}
-	if c.of, err = defaultOf(earlier, old); err != nil {
-		return err
-	}
-	of, err := defaultOf(later, now)
-	if err != nil {
-		return err
-	}
+	c := comparedFiles{players: old.players, of: old.of}
 	for _, before := range old.cells {
 		if k := slices.IndexFunc(now.cells, func(o worlds.Cell) bool { return same(&o, &before) }); k >= 0 {
 			after := before
 			after.Players = slices.Clone(before.Players)
-			after.Players[c.of] = now.cells[k].Players[of]
+			after.Players[c.of] = now.cells[k].Players[now.of]
 			c.before, c.after = append(c.before, before), append(c.after, after)
 		}
 	}

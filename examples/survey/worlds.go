@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/published"
 	"github.com/straggler-go/straggler/examples/internal/worlds"
 )
@@ -35,30 +36,12 @@ func aboutLists() string {
 	return strings.Join(all, "\n")
 }
 
-// sort reads -set: it returns the set of seeds, and sets o.list if -set has the name of a list.
-func (o *small) sort() (seeds worlds.Set, err error) {
-	seeds, words := worlds.Work, strings.Split(o.set, ",")
-	for _, word := range words {
-		set, isSet := sets[word]
-		switch {
-		case isSet:
-			seeds = set
-		case worlds.List(word) != nil && o.list == "first":
-			o.list = word
-		default:
-			return seeds, fmt.Errorf("-set is %q, want work or proof, or the name of a list of cells if -list is not given, "+
-				"or both", o.set)
-		}
-	}
-	return seeds, nil
-}
-
 // write plays the worlds. It writes two tables: one row for each world and model of progress, and one row of counts for
 // each player. It returns the first one.
 func (o small) write(w io.Writer) ([][]string, error) {
-	set, err := o.sort()
-	if err != nil {
-		return nil, err
+	set, ok := sets[o.set]
+	if !ok {
+		return nil, fmt.Errorf("-set is %q, want work or proof", o.set)
 	}
 	if !(o.noise > 0) || math.IsInf(o.noise, 1) {
 		return nil, fmt.Errorf("-noise is %v, want a finite number above 0", o.noise)
@@ -179,7 +162,7 @@ func share(s worlds.Share) string {
 // unless the flag -policies lists the default. The others are the policies of the flag, with the defaults of their
 // papers.
 func (o small) players() ([]worlds.Player, error) {
-	names := profiles(o.policies)
+	names := compare.Profiles(o.policies)
 	var players []worlds.Player
 	if !slices.Contains(names, "default") {
 		players = []worlds.Player{{Name: "default"}, {Name: recorded, Record: true}}
@@ -214,20 +197,6 @@ func player(name string) (worlds.Player, error) {
 }
 
 const recorded = "with a record" // the default in a host that remembers its machines
-
-// profiles splits a list of policies at the commas. A part with "=" in it is a field of the policy before it.
-func profiles(text string) (all []string) {
-	for _, part := range strings.Split(text, ",") {
-		switch {
-		case part == "":
-		case strings.Contains(part, "="):
-			all[len(all)-1] += "," + part
-		default:
-			all = append(all, part)
-		}
-	}
-	return all
-}
 
 // chosen returns the cells of the list with names that match the expression. A name is the world, a space and the
 // model.

@@ -35,12 +35,12 @@ func TestWorldsNoise(t *testing.T) {
 	assert.Contains(t, table("-list", "all", "-cells", "^25 % attempts 3x/2w noisy"), "\n| 25 % attempts 3x/2w | noisy |")
 }
 
-// The flag -set chooses cells and seeds. The default has the column at its place in -policies, and the marks are
+// The flag -list chooses cells, and -set seeds. The default has the column at its place in -policies, and the marks are
 // about it.
 func TestWorldsSets(t *testing.T) {
 	var b bytes.Buffer
-	args := []string{"-worlds", "-seeds", "1", "-policies", "by-hand,default", "-cells", "hang", "-set"}
-	require.NoError(t, run(append(args, "own"), &b))
+	args := []string{"-worlds", "-seeds", "1", "-policies", "by-hand,default", "-cells", "hang", "-list", "own"}
+	require.NoError(t, run(args, &b))
 	assert.Contains(t, b.String(), "| good alone | by-hand | default | faults |")
 	assert.Contains(t, b.String(), "\n| 10 % hang, timeout 1500 s/1w | linear |")
 	assert.Contains(t, b.String(), "| | cells | mean | excess | harm |")
@@ -48,10 +48,9 @@ func TestWorldsSets(t *testing.T) {
 		"the list own has this world under one model only")
 	work := b.String()
 	b.Reset()
-	require.NoError(t, run(append(args, "own,proof"), &b))
+	require.NoError(t, run(append(args, "-set", "proof"), &b))
 	assert.NotEqual(t, work, b.String(), "the set proof has other seeds than the set work")
-	assert.ErrorContains(t, run(append(args, "own,later"), io.Discard), `-set is "own,later"`)
-	assert.ErrorContains(t, run(append(args, "own", "-list", "later"), io.Discard), `-set is "own"`)
+	assert.ErrorContains(t, run(append(args, "-set", "own"), io.Discard), `-set is "own"`)
 }
 
 func TestWorldsTable(t *testing.T) {

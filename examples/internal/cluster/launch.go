@@ -15,7 +15,7 @@ func (s *sim) launch(id, machine int32, level int8, extra bool) {
 	}
 	if p.watch != nil {
 		c.attempt = int32(p.watch.tracker.Start(s.clock(), int(id-p.first), int(machine)))
-		s.queue.Push(s.now+p.interval, reports, at, c.life)
+		s.queue.Push(s.now+s.c.Interval, reports, at, c.life)
 	}
 	s.tell(p.job, "task %d: attempt %d launched on machine %d", id-p.first, c.attempt, machine)
 	if s.c.Lag > 0 {

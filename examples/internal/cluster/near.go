@@ -32,7 +32,7 @@ func (s *sim) nearest(id, machine int32) (int32, int8) {
 		return s.nearestPlaced(p, machine), 0
 	}
 	if p.bound != nil {
-		if t := s.unbound(p, machine); t != none {
+		if t := s.startsAgain(p, machine); t != none {
 			return t, 0
 		}
 	}
@@ -73,10 +73,10 @@ func (s *sim) unbind(id int32) {
 	p.again = append(p.again, id)
 }
 
-// unbound returns a waiting task that has a size for another machine, and may run on any machine.
-func (s *sim) unbound(p *phase, machine int32) int32 {
+// startsAgain returns a task that starts again. Such a task may run on any machine.
+func (s *sim) startsAgain(p *phase, machine int32) int32 {
 	for _, t := range p.again {
-		if s.tasks[t].owed > 0 && p.bound[t-p.first] == none && !s.runsOn(t, machine) {
+		if s.tasks[t].owed > 0 && !s.runsOn(t, machine) {
 			return t
 		}
 	}

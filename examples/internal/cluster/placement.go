@@ -57,10 +57,8 @@ func (s *sim) slotsByRack(facts *Phase) []int {
 
 // nearestPlaced returns the next task that was placed in a machine's rack. A task that runs again may go anywhere.
 func (s *sim) nearestPlaced(p *phase, machine int32) int32 {
-	for _, t := range p.again {
-		if s.tasks[t].owed > 0 && !s.runsOn(t, machine) {
-			return t
-		}
+	if t := s.startsAgain(p, machine); t != none {
+		return t
 	}
 	rack := s.machines[machine].rack
 	for _, t := range p.queue {

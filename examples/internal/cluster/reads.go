@@ -131,20 +131,19 @@ func (s *sim) shareRead(at int32) float64 {
 		}
 		return min(max(read/all, 0), 1)
 	}
-	if c.flows == 0 {
-		if c.amount == 0 {
-			return 1
-		}
-		p := &s.phases[c.phase]
-		share := c.done / c.amount
-		if p.missing > 0 { // at most the share that is there
-			share = min(share, 1-float64(p.missing)/float64(max(1, s.inputTasks(p))))
-		}
-		return share
+	switch there := s.there(c.phase); {
+	case c.flows > 0:
+		return min(max(1-s.leftOf(c)/s.taskFacts(c.task).Bytes, 0), there)
+	case c.amount > 0:
+		return min(c.done/c.amount, there)
 	}
-	p := &s.phases[c.phase]
-	there := 1 - float64(p.missing)/float64(max(1, s.inputTasks(p)))
-	return min(max(1-s.leftOf(c)/s.taskFacts(c.task).Bytes, 0), there)
+	return 1
+}
+
+// there returns the share of the input of a phase that is there.
+func (s *sim) there(id int32) float64 {
+	p := &s.phases[id]
+	return 1 - float64(p.missing)/float64(max(1, s.inputTasks(p)))
 }
 
 // leftOf returns the bytes that the flows of an attempt have still to carry.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"time"
 
 	"github.com/straggler-go/straggler/replicate"
@@ -189,12 +190,7 @@ func (r *recomputer) drop(s *sim, at int32) {
 
 // forget removes an attempt from the list of runs ahead of need.
 func (r *recomputer) forget(at int32) {
-	for i, run := range r.runs {
-		if run == at {
-			r.runs = append(r.runs[:i], r.runs[i+1:]...)
-			return
-		}
-	}
+	r.runs = slices.DeleteFunc(r.runs, func(run int32) bool { return run == at })
 }
 
 // sweep ends the runs with an output that no task will read.
@@ -214,22 +210,21 @@ func (r *recomputer) takeOver(s *sim, id int32) bool {
 	if r == nil {
 		return false
 	}
-	for _, at := range r.runs {
-		c, t := &s.copies[at], &s.tasks[id]
-		if c.task != id {
-			continue
-		}
-		r.forget(at)
-		r.queued[id] = false
-		c.kept, c.ahead, c.sibling = false, false, t.first
-		t.first = at
-		t.copies++
-		s.result.AheadLate++
-		if p := &s.phases[c.phase]; p.watch != nil {
-			c.attempt = int32(p.watch.tracker.Start(s.clock(), int(id-p.first), int(c.machine)))
-			s.queue.Push(s.now+p.interval, reports, at, c.life)
-		}
-		return true
+	i := slices.IndexFunc(r.runs, func(at int32) bool { return s.copies[at].task == id })
+	if i < 0 {
+		return false
 	}
-	return false
+	at, t := r.runs[i], &s.tasks[id]
+	c := &s.copies[at]
+	r.forget(at)
+	r.queued[id] = false
+	c.kept, c.ahead, c.sibling = false, false, t.first
+	t.first = at
+	t.copies++
+	s.result.AheadLate++
+	if p := &s.phases[c.phase]; p.watch != nil {
+		c.attempt = int32(p.watch.tracker.Start(s.clock(), int(id-p.first), int(c.machine)))
+		s.queue.Push(s.now+s.c.Interval, reports, at, c.life)
+	}
+	return true
 }

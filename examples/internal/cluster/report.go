@@ -16,10 +16,8 @@ func (s *sim) score(at int32) float64 {
 		return share + (1-share)*c.done/max(c.amount+c.writing, 1e-12)
 	case writes:
 		return share + (1-share)*(1-c.writing/(c.working+c.writing)*s.leftOf(c)/c.output)
-	}
-	if c.stage == starves {
-		p := &s.phases[c.phase]
-		return share * (1 - float64(p.missing)/float64(max(1, s.inputTasks(p))))
+	case starves:
+		return share * s.there(c.phase)
 	}
 	return share
 }
@@ -28,7 +26,7 @@ func (s *sim) score(at int32) float64 {
 func (s *sim) report(at int32) {
 	c := &s.copies[at]
 	p := &s.phases[c.phase]
-	s.queue.Push(s.now+p.interval, reports, at, c.life)
+	s.queue.Push(s.now+s.c.Interval, reports, at, c.life)
 	p.watch.report(s, c.phase, at, s.score(at))
 }
 

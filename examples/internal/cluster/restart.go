@@ -19,13 +19,12 @@ func (s *sim) watchPhase(id int32, facts *Phase) {
 		return
 	}
 	p := &s.phases[id]
-	p.interval = s.c.Interval
 	work := make([]float64, len(facts.Tasks))
 	for i, t := range facts.Tasks {
 		work[i] = workOf(&t)
 	}
 	t, err := tracker.New(tracker.Config{
-		Work: work, Slots: s.total[facts.Kind], Machines: len(s.machines), Interval: p.interval, Lag: s.c.Lag,
+		Work: work, Slots: s.total[facts.Kind], Machines: len(s.machines), Interval: s.c.Interval, Lag: s.c.Lag,
 		Policy: s.c.Restart, Limits: published.Limits(s.c.Restart), Knowledge: s.knowledge,
 	})
 	if err != nil {

@@ -104,7 +104,6 @@ type job struct {
 type phase struct {
 	facts      *Phase
 	watch      *watch
-	interval   time.Duration
 	job        int32
 	first, end int32 // tasks
 	missing    int32 // input tasks that have not ended

@@ -61,7 +61,7 @@ func Choose(text string) ([]Entry, error) {
 	}
 	var chosen []Entry
 	entries := named()
-	for _, profile := range profiles(text) {
+	for _, profile := range Profiles(text) {
 		name, fields, _ := strings.Cut(profile, ",")
 		i := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == name })
 		switch {
@@ -82,8 +82,8 @@ func Choose(text string) ([]Entry, error) {
 	return chosen, nil
 }
 
-// profiles splits a list of policies at the commas. A part with an equals sign is a field of the policy before it.
-func profiles(text string) (list []string) {
+// Profiles splits a list of policies at the commas. A part with an equals sign is a field of the policy before it.
+func Profiles(text string) (list []string) {
 	for _, part := range strings.Split(text, ",") {
 		part = strings.TrimSpace(part)
 		if strings.Contains(part, "=") && len(list) > 0 {

@@ -16,19 +16,17 @@ type hand struct {
 	byhand.Host
 	works    []float64           // sizes of the tasks; nil: each is 1
 	runs     [][]*byhand.Attempt // for each task, its attempts
-	next     []int               // for each task, the number of its next attempt
 	finished []bool
 }
 
 func newHand(world *host, tasks int, works []float64) *hand {
 	slots := len(world.slots)
-	h := &hand{runs: make([][]*byhand.Attempt, tasks), next: make([]int, tasks), finished: make([]bool, tasks)}
+	h := &hand{works: works, runs: make([][]*byhand.Attempt, tasks), finished: make([]bool, tasks)}
 	h.Tasks, h.Lag = make([]byhand.Task, tasks), time.Duration(world.Lag*1e9)
 	h.Host.Phase = restart.Phase{
 		Interval: time.Duration(world.interval() * 1e9), Tasks: tasks, Waiting: tasks, Slots: slots, FreeSlots: slots,
 		Machines: slots / world.slotsEach(),
 	}
-	h.works = works
 	h.Model = estimate.Linear{Grace: 2 * h.Interval, Window: 6 * h.Interval}
 	return h
 }
@@ -41,8 +39,7 @@ func (h *hand) Start(now time.Time, task, machine int) int {
 	}
 	h.FreeSlots--
 	a := h.Host.Start(sinceStart(now), task, machine)
-	a.Number = h.next[task]
-	h.next[task]++
+	a.Number = len(h.Tasks[task].PastMachines) - 1
 	h.runs[task] = append(h.runs[task], a)
 	return a.Number
 }
