@@ -81,16 +81,12 @@ func (p *Plugin) original(ctx context.Context, task *asynq.Task, kind Kind, next
 	if result, won = p.persist(ctx, end, a, name, o.state.String()); won {
 		return p.adopt(ctx, a, task, result)
 	}
-	if o.exit != nil {
-		o.exit()
-	}
-	return o.err
+	return o.end()
 }
 
 // outcome is how a handler has ended.
 type outcome struct {
-	err   error
-	exit  func() // panics or calls runtime.Goexit as the handler did; nil if it has returned
+	end   func() error // returns its error, or panics or calls runtime.Goexit as the handler did
 	state engine.State
 }
 
@@ -103,15 +99,19 @@ func (p *Plugin) run(ctx context.Context, name string, task *asynq.Task, next as
 	defer p.running.Delete(name)
 	done := make(chan outcome, 1)
 	go func() {
-		o := outcome{exit: runtime.Goexit, state: engine.Failed}
+		o := outcome{state: engine.Failed}
+		o.end = func() error {
+			runtime.Goexit()
+			return nil
+		}
 		defer func() {
 			if x := recover(); x != nil {
-				o.exit = func() { panic(x) }
+				o.end = func() error { panic(x) }
 			}
 			done <- o
 		}()
-		o.err, o.exit = next.ProcessTask(ctx, task), nil
-		if o.err == nil {
+		err := next.ProcessTask(ctx, task)
+		if o.end = func() error { return err }; err == nil {
 			o.state = engine.Succeeded
 		}
 	}()
@@ -119,21 +119,18 @@ func (p *Plugin) run(ctx context.Context, name string, task *asynq.Task, next as
 	case o := <-done:
 		return o
 	case <-ctx.Done():
-		return outcome{err: context.Cause(ctx), state: engine.Failed}
+		return outcome{func() error { return context.Cause(ctx) }, engine.Failed}
 	}
 }
 
 // persist asks until Redis answers: until then nobody knows who ends the task. It gives up when asynq does not wait for the
 // attempt any more: when ctx has ended, or after asynq's lease of 30 s.
 func (p *Plugin) persist(ctx context.Context, s *redis.Script, a about, args ...any) (result string, yes bool) {
-	wait, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	for {
+	for until := time.Now().Add(30 * time.Second); ; time.Sleep(time.Second / 4) {
 		result, yes, err := p.ask(context.WithoutCancel(ctx), s, a, args...)
-		if err == nil || wait.Err() != nil {
+		if err == nil || ctx.Err() != nil || time.Now().After(until) {
 			return result, yes
 		}
-		time.Sleep(time.Second / 4)
 	}
 }
 
@@ -143,10 +140,8 @@ func (p *Plugin) adopt(ctx context.Context, a about, task *asynq.Task, result st
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if result != "" {
-		if _, err := task.ResultWriter().Write([]byte(result)); err != nil {
-			return fmt.Errorf("asynqplugin: the result of the copy: %w", err)
-		}
+	if _, err := task.ResultWriter().Write([]byte(result)); err != nil {
+		return fmt.Errorf("asynqplugin: the result of the copy: %w", err)
 	}
 	return p.redis.Del(context.WithoutCancel(ctx), taskKey(a.Queue, a.Task)).Err()
 }

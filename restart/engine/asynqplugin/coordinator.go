@@ -25,7 +25,7 @@ type coordinator struct {
 	p        *Plugin
 	machines *engine.Machines
 	kinds    map[string]*kind
-	names    map[string]*task  // by the names of the attempts and of their copies, and by queue and task
+	tasks    map[string]*task  // by their keys
 	read     map[string]string // by queue, the last event that was read
 	at       time.Time         // of the last turn
 	watches  time.Time         // nothing is decided before this time
@@ -35,6 +35,7 @@ type coordinator struct {
 	now      time.Time         // by the clock of Redis
 	servers  map[string]int    // by queue, the number of asynq's servers; negative if one of them lacks the plugin
 	slots    int               // of all of them
+	free     int               // that no task uses or waits for
 }
 
 // kind is a kind of tasks, and its phase. Each attempt of a task is a task of the phase.
@@ -42,28 +43,26 @@ type kind struct {
 	Kind
 	phase *engine.Phase
 	tasks map[int]*task // by their numbers
-	list  []engine.Attempt
 }
 
 // task is an attempt that runs, or ran and has a copy that runs.
 type task struct {
 	about
-	name    string
-	number  int // in the phase
-	kind    *kind
-	since   time.Time
-	over    bool          // the attempt has ended
-	overdue time.Duration // the age at which it hangs; 0: not known
-	copy    string        // the name of its copy
-	copyID  string        // the copy's name in the phase; empty: it has none
-	row     string        // the copy's task ID, if this server has made it
-	news    bool          // the phase does not know its state yet
-	open    bool          // the copy waits or runs
+	kind     *kind
+	original engine.Attempt // as the phase gets it in each poll
+	copied   engine.Attempt // its copy; without an ID it has none
+	overdue  time.Duration  // the age at which it hangs; 0: not known
+	copy     string         // the name of its copy
+	row      string         // the copy's task ID, if this server has made it
+	told     bool           // the phase knows that nothing of it runs
 }
+
+// open reports whether an attempt waits or runs.
+func open(a engine.Attempt) bool { return a.ID != "" && a.State <= engine.Running }
 
 // newCoordinator returns the coordinator of a plugin. It knows nothing.
 func newCoordinator(p *Plugin) *coordinator {
-	return &coordinator{p: p, machines: new(engine.Machines), kinds: map[string]*kind{}, names: map[string]*task{}, read: map[string]string{}}
+	return &coordinator{p: p, machines: new(engine.Machines), kinds: map[string]*kind{}, tasks: map[string]*task{}, read: map[string]string{}}
 }
 
 // These numbers are choices.
@@ -74,7 +73,6 @@ const (
 	lookEvery     = 5 * time.Second  // asynq's servers write their state so often
 	blindAfter    = 2 * time.Second  // a coordinator whose turn is so late has seen nothing meanwhile
 	lateEvents    = 5 * time.Second  // for this time after that it waits for the events that are late
-	mostEvents    = 20_000           // of a queue, in a turn: more than its stream keeps
 )
 
 // turn looks once and acts once.
@@ -84,13 +82,11 @@ func (c *coordinator) turn(ctx context.Context) error {
 			return err
 		}
 	}
-	free := c.slots
+	c.free = c.slots
 	for queue := range c.read {
-		used, err := c.events(ctx, queue)
-		if err != nil {
+		if err := c.events(ctx, queue); err != nil {
 			return err
 		}
-		free -= used
 	}
 	// Absence of evidence is not death. Attempts that have ended while the coordinator was blind look as if they ran.
 	if time.Since(c.at) > blindAfter {
@@ -100,7 +96,7 @@ func (c *coordinator) turn(ctx context.Context) error {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.kinds)) {
-		c.poll(ctx, c.kinds[name], max(free, 0))
+		c.poll(ctx, c.kinds[name])
 	}
 	return nil
 }
@@ -109,11 +105,8 @@ func (c *coordinator) turn(ctx context.Context) error {
 // take a copy, so its queues get none. A plugin that looked before a server's start was that of an earlier process, or looks soon.
 func (c *coordinator) look(ctx context.Context) error {
 	now := time.Now()
-	if err := c.p.redis.Set(ctx, c.p.process, now.UnixNano(), 3*lookEvery).Err(); err != nil {
-		return err
-	}
 	servers, err := c.p.inspector.Servers()
-	if err != nil {
+	if err = cmp.Or(err, c.p.redis.Set(ctx, c.p.process, now.UnixNano(), 3*lookEvery).Err()); err != nil {
 		return err
 	}
 	lacks := map[string]int{}
@@ -141,20 +134,20 @@ func (c *coordinator) look(ctx context.Context) error {
 	return nil
 }
 
-// events reads the events of a queue, and returns the number of its tasks that run or wait. The answer begins with the last event that
+// events reads the events of a queue, and counts its tasks that run or wait. The answer begins with the last event that
 // was read before. If that event is gone, later ones may be gone, too: then the coordinator begins anew, and knows no task.
-func (c *coordinator) events(ctx context.Context, queue string) (used int, err error) {
+func (c *coordinator) events(ctx context.Context, queue string) error {
 	pipe := c.p.redis.Pipeline()
-	answer := pipe.XRangeN(ctx, eventsKey(queue), c.read[queue], "+", mostEvents)
+	answer := pipe.XRange(ctx, eventsKey(queue), c.read[queue], "+")
 	active, pending, clock := pipe.LLen(ctx, asynqKey(queue, "active")), pipe.LLen(ctx, asynqKey(queue, "pending")), pipe.Time(ctx)
-	if _, err = pipe.Exec(ctx); err != nil {
-		return 0, err
+	if _, err := pipe.Exec(ctx); err != nil {
+		return err
 	}
 	c.now = clock.Val()
 	events, last := answer.Val(), c.read[queue]
 	if last != "0" && (len(events) == 0 || events[0].ID != last) {
 		*c = *newCoordinator(c.p)
-		return 0, fmt.Errorf("events of the queue %s were deleted before they were read", queue)
+		return fmt.Errorf("events of the queue %s were deleted before they were read", queue)
 	}
 	for _, e := range events {
 		if e.ID != last {
@@ -162,77 +155,55 @@ func (c *coordinator) events(ctx context.Context, queue string) (used int, err e
 			c.event(e)
 		}
 	}
-	return int(active.Val() + pending.Val()), nil
+	c.free -= int(active.Val() + pending.Val())
+	return nil
 }
 
 // event notes that an attempt has begun or ended.
 func (c *coordinator) event(m redis.XMessage) {
 	var e struct {
-		Name  string
-		State engine.State
-		About about
+		Key, Name string
+		State     engine.State
+		About     about
 	}
 	ms := int64(0)
 	fmt.Sscanf(m.ID, "%d", &ms)
-	when := time.UnixMilli(ms)
-	text, _ := m.Values["event"].(string)
-	if json.Unmarshal([]byte(text), &e) != nil {
+	if json.Unmarshal([]byte(fmt.Sprint(m.Values["event"])), &e) != nil {
 		return
 	}
-	if t := c.names[e.About.Of]; e.About.Of != "" && t != nil && !t.over {
-		t.copy, t.copyID = e.Name, cmp.Or(t.copyID, "copy "+e.Name)
+	t, when := c.tasks[e.Key], time.UnixMilli(ms)
+	switch _, named := c.p.options.of(e.About.Kind); {
+	case named && e.About.Of == "" && e.About.Kind != "" && (t == nil || t.original.ID != e.Name):
+		if t != nil && open(t.original) {
+			t.original.State = engine.Lost // nobody has told its end
+		}
+		k := c.kindOf(e.About.Kind)
+		number := k.phase.Add(e.About.Work)
+		t = &task{about: e.About, kind: k, original: engine.Attempt{ID: e.Name, Task: number}, copied: engine.Attempt{Task: number}}
+		c.tasks[e.Key], k.tasks[number] = t, t
+	case t == nil:
+		return
+	case e.About.Of == t.original.ID && open(t.original):
+		t.copy, t.copied.ID = e.Name, cmp.Or(t.copied.ID, "copy "+e.Name)
 		if t.row != "" {
 			t.row = e.About.row(e.Name)
 		}
-		c.names[e.Name] = t
-	} else if e.About.Of == "" && e.About.Kind != "" {
-		c.begin(e.About, e.Name, when)
 	}
-	t := c.names[e.Name]
-	if t == nil {
+	a := &t.original
+	if e.Name == t.copy {
+		a = &t.copied
+	} else if e.Name != a.ID {
 		return
 	}
-	a := engine.Attempt{ID: e.Name, State: e.State, Machine: e.About.Server, Begun: when}
-	if e.State != engine.Running {
-		a.Begun, a.Ended, a.Published = time.Time{}, when, e.State == engine.Succeeded
-	}
-	if e.Name == t.name {
-		t.over = e.State != engine.Running
+	if a.State = e.State; open(*a) {
+		a.Begun, a.Machine = when, e.About.Server
 	} else {
-		a.ID, t.open = t.copyID, e.State <= engine.Running
+		a.Ended, a.Published = when, a.State == engine.Succeeded
 	}
-	if a.Published || t.over {
+	if a.Published || !open(t.original) {
 		t.overdue = math.MaxInt64
-		c.p.over(t.name, ErrOver)
+		c.p.over(t.original.ID, ErrOver)
 		c.p.over(t.copy, ErrOver)
-	}
-	t.tell(a)
-}
-
-// tell tells the phase about an attempt of the task, in the next poll.
-func (t *task) tell(a engine.Attempt) {
-	a.Task, t.news = t.number, true
-	t.kind.list = append(t.kind.list, a)
-}
-
-// begin adds an attempt to the phase of its kind. An earlier attempt of the same task was lost.
-func (c *coordinator) begin(of about, name string, when time.Time) {
-	if _, named := c.p.options.of(of.Kind); !named || c.names[name] != nil {
-		return
-	}
-	if t := c.names[of.Queue+" "+of.Task]; t != nil {
-		t.lose()
-	}
-	k := c.kindOf(of.Kind)
-	t := &task{about: of, name: name, number: k.phase.Add(of.Work), kind: k, since: when}
-	c.names[name], c.names[of.Queue+" "+of.Task], k.tasks[t.number] = t, t, t
-}
-
-// lose ends an attempt of which nobody has told the end.
-func (t *task) lose() {
-	if !t.over {
-		t.over = true
-		t.tell(engine.Attempt{ID: t.name, State: engine.Lost})
 	}
 }
 
@@ -257,29 +228,33 @@ func (c *coordinator) kindOf(name string) *kind {
 	return k
 }
 
-// poll tells the phase of a kind what has happened, and carries out its actions. Free is the number of slots that no task
-// uses or waits for.
-func (c *coordinator) poll(ctx context.Context, k *kind, free int) {
-	busy := 0
-	for _, t := range k.tasks {
-		k.phase.SetEligible(t.number, c.mayCopy(t), false)
-		if c.now.Sub(t.since) > keep {
-			t.lose()
+// poll tells the phase of a kind what has happened, and carries out its actions.
+func (c *coordinator) poll(ctx context.Context, k *kind) {
+	busy, list := 0, []engine.Attempt{}
+	for _, number := range slices.Sorted(maps.Keys(k.tasks)) {
+		t := k.tasks[number]
+		k.phase.SetEligible(number, c.mayCopy(t), false)
+		if open(t.original) && c.now.Sub(t.original.Begun) > keep {
+			t.original.State = engine.Lost
 		}
-		if !t.over {
-			busy++
+		t.told = !open(t.original) && !open(t.copied)
+		for _, a := range []engine.Attempt{t.original, t.copied} {
+			if open(a) {
+				busy++
+			}
+			list = append(list, a) // without an ID it is ignored
 		}
-		if t.open {
-			busy++
-		}
-		t.news = false
 	}
-	k.phase.SetSlots(busy + free)
-	actions := k.phase.Push(c.now, k.list).Actions
-	k.list = nil
-	for _, a := range actions {
-		if t := k.tasks[a.Task]; t != nil {
-			c.act(ctx, t, a)
+	k.phase.SetSlots(busy + max(c.free, 0))
+	for _, a := range k.phase.Poll(c.now, list).Actions {
+		switch t := k.tasks[a.Task]; {
+		case t == nil:
+		case a.Op == engine.Submit && t.copied.ID == "" && open(t.original):
+			c.copy(ctx, t, a.ID, a.Avoid, a.Decision.String())
+		case a.Op == engine.Cancel && a.ID == t.copied.ID:
+			c.endCopy(t)
+		case a.Op == engine.Cancel && a.Decision.Reason == restart.Overdue && t.overdue == 0:
+			t.overdue = time.Duration(math.Ldexp(float64(c.now.Sub(t.original.Begun)), min(t.Retried, mostDoublings)))
 		}
 	}
 	for _, number := range slices.Sorted(maps.Keys(k.tasks)) {
@@ -290,81 +265,59 @@ func (c *coordinator) poll(ctx context.Context, k *kind, free int) {
 // mayCopy reports whether a task may get a copy. In the shadow mode, a plugin decides about the tasks of all servers. Else it
 // leaves the tasks alone of the servers in the shadow mode.
 func (c *coordinator) mayCopy(t *task) bool {
-	return t.kind.Copies && t.copyID == "" && c.servers[t.Queue] > 1 && (c.p.options.Shadow || !t.Shadow)
-}
-
-// act carries out an action of a phase.
-func (c *coordinator) act(ctx context.Context, t *task, a engine.Action) {
-	switch {
-	case a.Op == engine.Publish:
-		t.kind.phase.Published(a.ID)
-	case a.Op == engine.Cancel && a.ID == t.copyID:
-		c.endCopy(t)
-	case a.Op == engine.Cancel && a.ID == t.name && a.Decision.Reason == restart.Overdue && t.overdue == 0:
-		t.overdue = time.Duration(math.Ldexp(float64(c.now.Sub(t.since)), min(t.Retried, mostDoublings)))
-	case a.Op == engine.Submit && a.ID != t.copyID:
-		c.copy(ctx, t, a.ID, a.Avoid, a.Decision.String())
-	}
+	return t.kind.Copies && t.copied.ID == "" && c.servers[t.Queue] > 1 && (c.p.options.Shadow || !t.Shadow)
 }
 
 // copy makes a copy of an attempt that runs. If another server was first, the copy is that of the other server.
 func (c *coordinator) copy(ctx context.Context, t *task, id string, avoid []string, why string) {
-	a := engine.Attempt{ID: id, State: engine.Failed}
-	if t.copyID == "" && !t.over {
-		t.copyID = id
-		info, err := c.p.inspector.GetTaskInfo(t.Queue, t.Task)
-		if err == nil && info.State == asynq.TaskStateActive {
-			m := mark{about: t.about, Copy: rand.Text(), Avoid: slices.Clone(avoid), Timeout: info.Timeout, Deadline: cmp.Or(info.Deadline, c.now.Add(keep))}
-			m.Of = t.name
-			_, granted, err := c.p.ask(ctx, reserve, t.about, t.name, m.Copy)
-			if granted {
-				t.copy, t.row, c.names[m.Copy] = m.Copy, m.row(m.Copy), t
-				err = c.p.enqueue(ctx, info.Payload, info.Headers, m)
-				c.p.options.Log.Info("asynqplugin: a task gets a copy", "task", t.Task, "server", t.Server, "why", why, "error", err)
-			}
-			if t.open = err == nil; t.open {
-				a.State = engine.Queued
-			}
-		}
+	t.copied.ID, t.copied.State = id, engine.Failed
+	info, err := c.p.inspector.GetTaskInfo(t.Queue, t.Task)
+	if err != nil || info.State != asynq.TaskStateActive {
+		return
 	}
-	t.tell(a)
+	m := mark{about: t.about, Copy: rand.Text(), Avoid: slices.Clone(avoid), Timeout: info.Timeout}
+	m.Of, m.Deadline = t.original.ID, cmp.Or(info.Deadline, c.now.Add(keep))
+	_, granted, err := c.p.ask(ctx, reserve, t.about, m.Of, m.Copy)
+	if granted {
+		t.copy, t.row = m.Copy, m.row(m.Copy)
+		err = c.p.enqueue(ctx, info.Payload, info.Headers, m)
+		c.p.options.Log.Info("asynqplugin: a task gets a copy", "task", t.Task, "server", t.Server, "why", why, "error", err)
+	}
+	if err == nil {
+		t.copied.State = engine.Queued
+	}
 }
 
 // settle ends what is left of a task: an attempt that hangs, or a copy whose attempt has ended. In a kind with copies an
 // attempt that hangs first gets a copy, if it has none. Settle forgets a task of which nothing runs.
 func (c *coordinator) settle(ctx context.Context, t *task) {
-	age := c.now.Sub(t.since)
+	age, name := c.now.Sub(t.original.Begun), t.original.ID
 	switch {
-	case t.over && t.open:
-		c.endCopy(t)
-	case t.over && !t.news:
+	case t.told:
 		if t.row != "" { // asynq may have put it among the retries since
 			_ = c.p.inspector.DeleteTask(t.Queue, t.row)
 		}
-		t.kind.phase.Forget(t.number)
-		delete(t.kind.tasks, t.number)
-		for _, name := range []string{t.name, t.copy, t.Queue + " " + t.Task} {
-			if c.names[name] == t {
-				delete(c.names, name)
-			}
+		t.kind.phase.Forget(t.original.Task)
+		delete(t.kind.tasks, t.original.Task)
+		if key := taskKey(t.Queue, t.Task); c.tasks[key] == t {
+			delete(c.tasks, key)
 		}
-	case t.over || t.overdue == 0 || age < t.overdue:
+	case !open(t.original):
+		c.endCopy(t)
+	case t.overdue == 0 || age < t.overdue:
 	case c.mayCopy(t) && !c.p.options.Shadow:
-		c.copy(ctx, t, "copy of "+t.name, nil, "it hangs")
-	case t.Server == c.p.name && (!t.open || age >= 2*t.overdue):
+		c.copy(ctx, t, "copy of "+name, nil, "it hangs")
+	case t.Server == c.p.name && (!open(t.copied) || age >= 2*t.overdue):
 		t.overdue = math.MaxInt64 // once is enough
 		c.p.options.Log.Warn("asynqplugin: an attempt hangs", "task", t.Task, "kind", t.Kind, "age", age, "ended", !c.p.options.Shadow)
-		if !c.p.options.Shadow {
-			c.p.over(t.name, ErrHangs)
-		}
+		c.p.over(name, ErrHangs)
 	}
 }
 
 // endCopy ends a copy that is not wanted any more. A copy that waits finds out when it begins, if it can't be removed.
 func (c *coordinator) endCopy(t *task) {
 	c.p.over(t.copy, ErrOver)
-	if t.row != "" && c.p.inspector.DeleteTask(t.Queue, t.row) == nil || t.over {
-		t.open = false
-		t.tell(engine.Attempt{ID: t.copyID, State: engine.Cancelled})
+	if t.row != "" && c.p.inspector.DeleteTask(t.Queue, t.row) == nil || !open(t.original) {
+		t.copied.State = engine.Cancelled
 	}
 }

@@ -29,10 +29,10 @@ func (k Coordinator) Copy(ctx context.Context, queue, id string) (bool, error) {
 	if err := c.turn(ctx); err != nil {
 		return false, err
 	}
-	for _, t := range c.names {
-		if t.Task == id && !t.over && t.copyID == "" {
+	for _, t := range c.tasks {
+		if t.Task == id && open(t.original) && t.copied.ID == "" {
 			c.copy(ctx, t, "a copy", nil, "a test")
-			return t.copy != "" && t.open, nil
+			return t.copy != "" && open(t.copied), nil
 		}
 	}
 	return false, nil
@@ -49,7 +49,7 @@ func (k Coordinator) Knows() (attempts, running int, decides bool) {
 	for _, kind := range k.c.kinds {
 		for _, t := range kind.tasks {
 			attempts++
-			if !t.over {
+			if open(t.original) {
 				running++
 			}
 		}

@@ -308,7 +308,7 @@ func TestATurnReadsAllEvents(t *testing.T) {
 	p := s.start(setup{options: asynqplugin.Options{Kinds: kinds}}, s.handle)
 	c := asynqplugin.NewCoordinator(p)
 	for i := range 3000 {
-		s.tell(fmt.Sprint(i), "running", fmt.Sprintf(`{"queue":"default","task":"%d","kind":"work","server":"a","work":-1}`, i))
+		s.tell(fmt.Sprint(i), fmt.Sprint(i), "running", fmt.Sprintf(`{"queue":"default","task":"%d","kind":"work","server":"a","work":-1}`, i))
 	}
 	require.NoError(t, c.Turn(t.Context()))
 	_, running, _ := c.Knows()
@@ -321,14 +321,14 @@ func TestATaskThatHasEndedIsForgotten(t *testing.T) {
 	p := s.start(setup{options: asynqplugin.Options{Kinds: kinds}}, s.handle)
 	c := asynqplugin.NewCoordinator(p)
 	require.NoError(t, c.Act(t.Context()))
-	s.tell("a", "running", `{"queue":"default","task":"1","kind":"work","server":"a","work":-1}`)
-	s.tell("copy of a", "running", `{"queue":"default","task":"1","of":"a","kind":"work","server":"b","work":-1}`)
-	s.tell("b", "running", `{"queue":"default","task":"2","kind":"work","server":"b","work":-1}`)
+	s.tell("1", "a", "running", `{"queue":"default","task":"1","kind":"work","server":"a","work":-1}`)
+	s.tell("1", "copy of a", "running", `{"queue":"default","task":"1","of":"a","kind":"work","server":"b","work":-1}`)
+	s.tell("2", "b", "running", `{"queue":"default","task":"2","kind":"work","server":"b","work":-1}`)
 	require.NoError(t, c.Act(t.Context()))
 	attempts, _, _ := c.Knows()
 	require.Equal(t, 2, attempts)
-	s.tell("a", "succeeded", "{}")
-	s.tell("b", "succeeded", "{}")
+	s.tell("1", "a", "succeeded", "{}")
+	s.tell("2", "b", "succeeded", "{}")
 	require.NoError(t, c.Act(t.Context()))
 	attempts, _, _ = c.Knows()
 	assert.Equal(t, 1, attempts, "task a, whose copy is being ended")
@@ -337,10 +337,10 @@ func TestATaskThatHasEndedIsForgotten(t *testing.T) {
 	assert.Zero(t, attempts)
 }
 
-// tell writes an event.
-func (d *database) tell(name, state, about string) {
+// tell writes an event about an attempt of a task.
+func (d *database) tell(task, name, state, about string) {
 	require.NoError(d.t, d.redis.XAdd(d.t.Context(), &redis.XAddArgs{Stream: "straggler:{default}:events", Values: []string{
-		"event", fmt.Sprintf(`{"name":"%s","state":"%s","about":%s}`, name, state, about)}}).Err())
+		"event", fmt.Sprintf(`{"key":"straggler:{default}:task:%s","name":"%s","state":"%s","about":%s}`, task, name, state, about)}}).Err())
 }
 
 // A plugin whose Run has returned says at once that its process has none.

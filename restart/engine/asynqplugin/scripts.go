@@ -34,7 +34,7 @@ func asynqKey(queue, name string) string { return "asynq:{" + queue + "}:" + nam
 const prelude = `
 	local function tell(name, state, about)
 		redis.call('XADD', KEYS[2], 'MAXLEN', '~', '10000', '*', 'event',
-			'{"name":"' .. name .. '","state":"' .. state .. '","about":' .. (about or '{}') .. '}')
+			'{"key":' .. cjson.encode(KEYS[1]) .. ',"name":"' .. name .. '","state":"' .. state .. '","about":' .. (about or '{}') .. '}')
 		redis.call('PEXPIRE', KEYS[2], 86400000)
 	end
 	local is = redis.call('HMGET', KEYS[1], 'attempt', 'copy', 'begun', 'won', 'result')`
