@@ -69,7 +69,7 @@ func CompleteTx[T river.JobArgs](ctx context.Context, tx pgx.Tx, job *river.Job[
 	if !is || a.plugin.options.Shadow {
 		return river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
 	}
-	if won, err := a.plugin.claim(ctx, tx, a, true, nil); err != nil || !won {
+	if won, err := a.plugin.claim(ctx, tx.QueryRow, a, true, nil); err != nil || !won {
 		return nil, cmp.Or(err, ErrOver)
 	}
 	row := *job.JobRow
@@ -77,40 +77,27 @@ func CompleteTx[T river.JobArgs](ctx context.Context, tx pgx.Tx, job *river.Job[
 	return river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, &river.Job[T]{JobRow: &row, Args: job.Args})
 }
 
-// querier is a pool or a transaction.
-type querier interface {
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
-
 // claim reports whether the attempt may end its job: if the run of the job goes on, and nobody has claimed its end. A second
 // claim of the same attempt is granted again. If added is not nil, the attempt is that of a copy. Then claim also completes the
-// job if it may, with added in its metadata, and removes the row of the copy in any case: a copy can only win.
-func (p *Plugin) claim(ctx context.Context, q querier, a *attempt, ok bool, added any) (won bool, err error) {
-	lock := "FOR NO KEY UPDATE" // as in a rescue, the row of the job is locked before the claim
-	if q == querier(p.pool) && added == nil {
-		lock = ""
-	}
-	by := int64(-1)
-	err = q.QueryRow(ctx, p.in(`
+// job if it may, with added in its metadata, and removes the row of the copy in any case: a copy can only win. Query is that of the
+// pool, or of a transaction. As in a rescue, the row of the job is locked before the claim.
+func (p *Plugin) claim(
+	ctx context.Context, query func(context.Context, string, ...any) pgx.Row, a *attempt, ok bool, added any,
+) (won bool, err error) {
+	err = query(ctx, p.in(`
 		WITH claimed AS (
-			INSERT INTO SCHEMA.straggler_end (run, job, by, ok, copy, kind, began)
+			INSERT INTO SCHEMA.straggler_end AS e (run, job, by, ok, copy, kind, began)
 			SELECT $2::text, id, $3::bigint, $4::boolean, $5::text, kind, attempted_at FROM SCHEMA.river_job j
-			WHERE id = $1 AND RUN = $2 AND state = 'running' AND ($4 OR $6::jsonb IS NULL)
-			`+lock+` ON CONFLICT DO NOTHING RETURNING by
+			WHERE id = $1 AND RUN = $2 AND state = 'running' AND ($4 OR $6::jsonb IS NULL) FOR NO KEY UPDATE
+			ON CONFLICT (run) DO UPDATE SET ok = $4 WHERE e.by = $3 RETURNING run -- an earlier try of this attempt
 		), completed AS (
 			UPDATE SCHEMA.river_job SET state = 'completed', finalized_at = now(), metadata = metadata || $6
 			WHERE id = $1 AND $6 IS NOT NULL AND EXISTS (SELECT FROM claimed)
 		), dropped AS (
 			DELETE FROM SCHEMA.river_job j WHERE id = $3 AND RUN = $7 AND $6 IS NOT NULL
-		) SELECT by FROM claimed`), a.Job, a.Run, a.ID, ok, a.Name, added, a.own).Scan(&by)
-	if errors.Is(err, pgx.ErrNoRows) {
-		// A statement of its own: it sees a claim that the first waited for, which may be an earlier try of this attempt.
-		err = q.QueryRow(ctx, p.in(`SELECT by FROM SCHEMA.straggler_end WHERE run = $1`), a.Run).Scan(&by)
-	}
-	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil
-	}
-	return by == a.ID, err
+		) SELECT EXISTS (SELECT FROM claimed) OR EXISTS (SELECT FROM SCHEMA.straggler_end WHERE run = $2 AND by = $3)`),
+		a.Job, a.Run, a.ID, ok, a.Name, added, a.own).Scan(&won)
+	return won, err
 }
 
 // guarded is the state of a job's row while its handler runs. It makes River's JobCompleteTx fail: that function does not
@@ -124,9 +111,6 @@ func (p *Plugin) Work(ctx context.Context, job *rivertype.JobRow, handle func(co
 	a := p.enter(job, named)
 	defer p.locked(func() { delete(p.running, a.own) })
 	if a.Watched || !p.ready(ctx) {
-		if a.isCopy() {
-			return errors.New("riverplugin: a copy runs only at a client that has called Plugin.Run")
-		}
 		p.locked(func() { a.Watched = true })
 		return handle(ctx)
 	}
@@ -148,8 +132,7 @@ func (p *Plugin) Work(ctx context.Context, job *rivertype.JobRow, handle func(co
 		}
 		won := p.end(ctx, a, own, ok)
 		if notRunning(err) || !acts && ok && !won && !a.tx {
-			const hint = "a handler calls river.JobCompleteTx, which fails in named kinds: call riverplugin.CompleteTx"
-			p.once(job.Kind, hint, "kind", job.Kind)
+			p.once(job.Kind, "a handler calls river.JobCompleteTx, which fails in named kinds: call riverplugin.CompleteTx", "kind", job.Kind)
 		}
 		switch {
 		case !acts || won && !a.isCopy():
@@ -206,7 +189,7 @@ func (p *Plugin) end(ctx context.Context, a *attempt, own *apart, ok bool) bool 
 	}
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		try, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-		won, err := p.claim(try, p.pool, a, ok, added)
+		won, err := p.claim(try, p.pool.QueryRow, a, ok, added)
 		if cancel(); err == nil || p.options.Shadow {
 			return won || err != nil
 		}

@@ -2,11 +2,18 @@ package riverplugin
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
 
 	"github.com/straggler-go/straggler/restart/engine"
 )
@@ -23,7 +30,7 @@ type coordinator struct {
 	copies   []int64              // that the last look has shown
 	unsure   bool                 // there may be others
 	looked   time.Time            // when the last look succeeded, by the clock of this process
-	watches  map[string]*watch    // of all clients
+	clients  map[string]*client   // as the last look has shown them
 	doubted  time.Time            // when most clients were silent at once
 	quiet    []string             // clients that may be lost
 	strange  map[string]time.Time // by queue, when a client without the plugin was seen
@@ -71,7 +78,7 @@ func (c *coordinator) begin(ctx context.Context, term int64) error {
 	}
 	*c = coordinator{
 		p: c.p, term: term, machines: new(engine.Machines), kinds: map[string]*kind{},
-		watches: map[string]*watch{}, strange: map[string]time.Time{}, told: time.Now(), unsure: true,
+		strange: map[string]time.Time{}, told: time.Now(), unsure: true,
 	}
 	know := c.machines.Knowledge()
 	if err := know.UnmarshalBinary(data); err != nil && data != nil {
@@ -85,84 +92,14 @@ func (c *coordinator) begin(ctx context.Context, term int64) error {
 	return nil
 }
 
-// watch says when the coordinator first saw the last beat of a client, by the clock of this process.
-type watch struct {
-	beat, seen time.Time
-	lost       bool
-}
-
-// judge finds out which clients are lost, and which have come back. Absence of evidence is not death: if the coordinator itself may
-// have been blind, since a look was late, everybody's silence begins anew. It does so, too, but only once, if most clients are
-// silent at once: the fault may lie between the clients and the database. A client that is silent for half as long is quiet: it
-// may be lost. Now is when the look ended.
-func (c *coordinator) judge(v *view, now time.Time) {
-	blind := now.Sub(c.looked) > idleBeat+silence/5
-	c.looked, c.quiet = now, nil
-	maps.DeleteFunc(c.watches, func(name string, _ *watch) bool { return v.clients[name] == nil })
-	var fresh []string
-	known := 0
-	for _, name := range slices.Sorted(maps.Keys(v.clients)) {
-		cl, w := v.clients[name], c.watches[name]
-		if w == nil {
-			w = &watch{}
-			c.watches[name] = w
-		}
-		if beats := !w.beat.Equal(cl.Seen); beats || blind && !w.lost {
-			if beats && w.lost {
-				c.p.options.Log.Info("riverplugin: a lost client is back", "client", name)
-			}
-			*w = watch{beat: cl.Seen, seen: now}
-		}
-		cl.watch, cl.silent = w, now.Sub(w.seen)
-		if w.lost || cl.gone() {
-			continue
-		}
-		known++
-		if cl.silent > silence {
-			fresh = append(fresh, name)
-		}
-		if cl.silent >= silence/2 {
-			c.quiet = append(c.quiet, name)
-		}
-	}
-	if len(fresh) > 1 && 2*len(fresh) > known && now.Sub(c.doubted) > 3*silence {
-		c.p.options.Log.Warn("riverplugin: most clients are silent at once; their silence begins anew", "clients", len(fresh))
-		c.doubted = now
-		for _, w := range c.watches {
-			w.seen = now
-		}
-		fresh = nil
-	}
-	if len(c.quiet) > 1 && 2*len(c.quiet) > known {
-		c.quiet = nil // as above
-	}
-	for _, name := range fresh {
-		cl, level := v.clients[name], slog.LevelWarn
-		if cl.lost = true; len(cl.Running) == 0 {
-			level = slog.LevelInfo // it may have stopped
-		}
-		c.p.options.Log.Log(context.Background(), level, "riverplugin: a client is lost",
-			"client", name, "silent", cl.silent.Round(time.Millisecond), "jobs", len(cl.Running))
-	}
-}
-
-// meet notes a client without the plugin that works a row. Its jobs are never touched, and as long as it may be there, jobs of the
-// queue get no copies: it could take a copy.
-func (c *coordinator) meet(v *view, r *row) {
-	if v.now.Sub(c.strange[r.Queue]) > strangeFor {
-		c.p.options.Log.Warn("riverplugin: a client lacks the plugin, so its queue gets no copies", "client", r.Client, "queue", r.Queue)
-	}
-	c.strange[r.Queue] = v.now
-}
-
 // report writes to the log, once a minute, what the shadow mode would have done, one thing for each run of a job, and what is
 // known about each kind.
 func (c *coordinator) report() {
 	for _, o := range c.todo {
-		if o.t == nil || o.t.imagined {
+		if o.t == nil || o.t.copied {
 			continue
 		}
-		o.t.imagined = true
+		o.t.copied = true
 		k := c.kindOf(o.r.Kind)
 		if k.imagined[o.verb]++; k.such == "" {
 			k.such = fmt.Sprintf(", such as job %d at client %s: %s", o.r.ID, o.r.Client, o.why)
@@ -181,4 +118,139 @@ func (c *coordinator) report() {
 		k.imagined, k.such = [drops]int{}, ""
 	}
 	c.p.options.Log.Info("riverplugin: shadow mode: in the last minute there would have been", args...)
+}
+
+// order is what a turn wants to change in the database about a row.
+type order struct {
+	verb  int
+	r     *row
+	t     *task
+	name  string // of a copy, in the phase
+	avoid []string
+	why   string
+}
+
+// The verbs of orders: to copy a job, to rescue it, and to remove the row of a copy.
+const (
+	copies = iota
+	rescues
+	drops
+)
+
+// carryOut changes the database. An order that the database refuses does not stop the others, and neither does one that waits:
+// each turn begins elsewhere, and ends after a moment, since beats wait for it.
+func (c *coordinator) carryOut(ctx context.Context) error {
+	c.unsure = slices.ContainsFunc(c.todo, func(o order) bool { return o.verb == copies })
+	until := time.Now().Add(time.Second / 2)
+	for _, i := range rand.Perm(len(c.todo)) {
+		if time.Now().After(until) {
+			return nil
+		}
+		o := c.todo[i]
+		done, err := c.do(ctx, o)
+		var refused *pgconn.PgError
+		switch log := c.p.options.Log; {
+		case errors.As(err, &refused) && ctx.Err() == nil:
+			log.Error("riverplugin: the database refuses a copy or a rescue", "job", o.r.ID, "error", err)
+		case err != nil:
+			return err
+		case done != "" && o.verb == copies:
+			o.t.copied = true
+			log.Info("riverplugin: a job gets a copy", "job", o.r.ID, "client", o.r.Client, "why", o.why)
+		case done != "" && o.verb == rescues:
+			log.Warn("riverplugin: a job was rescued",
+				"job", o.r.ID, "kind", o.r.Kind, "client", o.r.Client, "state", done, "why", o.why)
+		}
+	}
+	return nil
+}
+
+// fence lets a statement change something only if this coordinator still has the lease. Another coordinator waits for the end of
+// the statement before it takes the lease.
+const fence = `WITH leader AS (
+	SELECT FROM SCHEMA.straggler_lease WHERE name = 'coordinator' AND holder = $1 AND term = $2 AND until > now() FOR SHARE
+), `
+
+// statements are what the verbs of orders do with the run $4 of the row $3.
+//
+// A copy is at the head of the jobs of its priority. A job that has ended, that the user has cancelled or that has a copy gets none.
+//
+// A rescue puts a job back as River's own rescuer does: the attempt counts, and has an error. A transaction may hold the row, such
+// as that of a client that was lost after CompleteTx. Then the rescue leaves the job to a later turn, since the other orders must
+// not wait for it.
+var statements = [...]string{
+	copies: fence + `made AS (
+		INSERT INTO SCHEMA.river_job (args, kind, max_attempts, metadata, priority, queue, scheduled_at, state, tags)
+		SELECT args, kind, 1, metadata - 'output' - 'snoozes' - 'river:rescue_count' || jsonb_build_object('straggler', $5::jsonb),
+			priority, queue, now() - interval '1 day', 'available', tags
+		FROM SCHEMA.river_job j, leader
+		WHERE id = $3 AND RUN = $4 AND state = 'running' AND NOT metadata ? 'cancel_attempted_at'
+			AND NOT EXISTS (SELECT FROM SCHEMA.straggler_end WHERE run = $4)
+			AND NOT EXISTS (SELECT FROM SCHEMA.river_job WHERE metadata @> jsonb_build_object('straggler', jsonb_build_object('run', $4::text)))
+		RETURNING id, queue
+	) SELECT id::text, TELL FROM made`,
+	rescues: fence + `claimed AS (
+		INSERT INTO SCHEMA.straggler_end AS e (run, job, by, ok, copy, kind, began)
+		SELECT RUN, id, 0, false, '', kind, attempted_at FROM SCHEMA.river_job j, leader
+		WHERE id = $3 AND RUN = $4 AND state = 'running' FOR NO KEY UPDATE OF j SKIP LOCKED
+		ON CONFLICT (run) DO UPDATE SET by = 0, ok = false WHERE e.ended < now() - interval '10 seconds' -- the attempt has died since
+		RETURNING job
+	) UPDATE SCHEMA.river_job SET
+		errors = array_append(errors, $5::jsonb),
+		metadata = metadata || jsonb_build_object('river:rescue_count', coalesce((metadata->>'river:rescue_count')::int, 0) + 1),
+		finalized_at = CASE WHEN attempt >= max_attempts OR metadata ? 'cancel_attempted_at' THEN now() END,
+		scheduled_at = CASE WHEN attempt >= max_attempts OR metadata ? 'cancel_attempted_at' THEN scheduled_at ELSE now() + $6 END,
+		state = CASE
+			WHEN metadata ? 'cancel_attempted_at' THEN 'cancelled'
+			WHEN attempt >= max_attempts THEN 'discarded'
+			WHEN $6 <= interval '5 seconds' THEN 'available' -- River's scheduler makes jobs available that often
+			ELSE 'retryable' END::SCHEMA.river_job_state
+	WHERE id IN (SELECT job FROM claimed) RETURNING state::text, ''`,
+	drops: fence + `dropped AS (
+		DELETE FROM SCHEMA.river_job j USING leader WHERE id = $3 AND RUN = $4 AND metadata ? 'straggler' RETURNING id
+	) SELECT id::text, '' FROM dropped`,
+}
+
+// do carries out an order. It returns the state of the row after a rescue, the ID of a copy, or "" if there was nothing to do.
+func (c *coordinator) do(ctx context.Context, o order) (done string, err error) {
+	args := []any{c.p.holder, c.term, o.r.ID, o.r.Run}
+	switch o.verb {
+	case copies:
+		about, _ := json.Marshal(mark{o.r.ID, o.r.Run, o.r.Client, o.name, o.avoid}) // never fails
+		args = append(args, string(about))
+	case rescues:
+		now := time.Now().UTC()
+		next := new(river.DefaultClientRetryPolicy).NextRetry(&rivertype.JobRow{
+			Attempt: o.r.Attempt, AttemptedAt: &now, Errors: make([]rivertype.AttemptError, o.r.Failures),
+		})
+		text, _ := json.Marshal(rivertype.AttemptError{At: now, Attempt: o.r.Attempt, Error: "straggler: rescued: " + o.why})
+		args = append(args, string(text), next.Sub(now))
+	}
+	err = c.p.own.QueryRow(ctx, c.p.in(statements[o.verb]), args...).Scan(&done, nil)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil // the attempt has ended by itself
+	}
+	return done, err
+}
+
+// sweepEvery is the time between two calls of sweep .
+const sweepEvery = 10 * time.Second
+
+// sweep removes rows of the plugin's tables that nobody needs, and saves what was learnt.
+func (c *coordinator) sweep(ctx context.Context) error {
+	b := &pgx.Batch{}
+	b.Queue(c.p.in(`DELETE FROM SCHEMA.straggler_end WHERE run IN (SELECT run FROM SCHEMA.straggler_end WHERE ended < $1 AND NOT EXISTS (
+		SELECT FROM SCHEMA.river_job j WHERE j.id = job AND RUN = run AND state = 'running'
+	) LIMIT 20000)`), c.from.Add(-silence)) // more would take too long; the rest is removed later
+	// A client that has jobs stays: they are rescued, also if all clients were away for longer.
+	b.Queue(c.p.in(`WITH gone AS (
+		DELETE FROM SCHEMA.straggler_member
+		WHERE client NOT IN (SELECT client FROM SCHEMA.straggler_client WHERE seen > now() - interval '1 hour') AND client NOT IN (
+			SELECT attempted_by[array_upper(attempted_by, 1)] FROM SCHEMA.river_job WHERE state = 'running' AND array_length(attempted_by, 1) > 0
+		) RETURNING client
+	) DELETE FROM SCHEMA.straggler_client c USING gone WHERE c.client = gone.client`))
+	known, _ := c.machines.Knowledge().MarshalBinary() // never fails
+	b.Queue(c.p.in(`UPDATE SCHEMA.straggler_lease SET known = $1 WHERE known IS DISTINCT FROM $1`), known)
+	c.unsure = true // a copy may wait in a queue that nobody works
+	return c.p.own.SendBatch(ctx, b).Close()
 }

@@ -25,7 +25,7 @@ func sighted(t *testing.T, log *strings.Builder) *coordinator {
 	require.NoError(t, o.fill())
 	return &coordinator{
 		p: &Plugin{options: o}, term: 1, machines: new(engine.Machines), kinds: map[string]*kind{},
-		watches: map[string]*watch{}, strange: map[string]time.Time{},
+		strange: map[string]time.Time{},
 	}
 }
 
@@ -44,7 +44,7 @@ func newClient(name string, beat time.Time) *client {
 // runs returns a row of a job that runs at a client.
 func runs(id int64, begun time.Time, at string) *row {
 	run := runOf(&rivertype.JobRow{ID: id, Attempt: 1, AttemptedAt: &begun})
-	return &row{ID: id, Kind: "work", Queue: "q", Run: run, State: "running", Attempt: 1, Begun: begun, Client: at}
+	return &row{ID: id, Kind: "work", Queue: "q", Run: run, name: run, State: "running", Attempt: 1, Begun: begun, Client: at}
 }
 
 // jobs adds rows to a look. Their clients list those that run.
@@ -70,7 +70,8 @@ func (r *row) ends(state string, ended time.Time) *row {
 // copyOf returns a row of a copy.
 func copyOf(r *row, id int64, state string, begun time.Time, at string) *row {
 	of := runs(id, begun, at)
-	of.State, of.copied = state, mark{Job: r.ID, Run: r.Run, Client: r.Client, Name: fmt.Sprint("copy ", id)}
+	of.State, of.copied = state, mark{Job: r.ID, Run: r.Run, Client: r.Client}
+	of.name = fmt.Sprint("copy ", id)
 	return of
 }
 
@@ -128,28 +129,28 @@ func TestALostClientIsNotBackByAGapOfSight(t *testing.T) {
 	c, beat := sighted(t, log), time.Now()
 	look := func(beat time.Time) { c.judge(seen(time.Now(), beat), time.Now()) }
 	look(beat)
-	c.watches["a"].seen = time.Now().Add(-2 * silence)
+	c.clients["a"].heard = time.Now().Add(-2 * silence)
 	look(beat)
-	assert.True(t, c.watches["a"].lost)
+	assert.True(t, c.clients["a"].lost)
 	c.looked = time.Now().Add(-time.Minute)
 	look(beat)
-	assert.True(t, c.watches["a"].lost)
+	assert.True(t, c.clients["a"].lost)
 	assert.NotContains(t, log.String(), "is back")
 	look(beat.Add(time.Second))
-	assert.False(t, c.watches["a"].lost)
+	assert.False(t, c.clients["a"].lost)
 	assert.Contains(t, log.String(), "is back")
 }
 
 // A client that was lost is forgotten when it is gone. A client that lacks the plugin is forgotten after a while.
 func TestClientsThatAreGoneAreForgotten(t *testing.T) {
 	c, now := sighted(t, new(strings.Builder)), time.Now()
-	c.watches["gone"] = &watch{lost: true}
+	c.clients = map[string]*client{"gone": {lost: true}}
 	v := seen(now, now)
 	v.clients["b"] = newClient("b", now)
 	r := runs(1, now, "a")
 	c.meet(v, runs(2, now, "stranger"))
 	c.judge(v, now)
-	assert.NotContains(t, c.watches, "gone")
+	assert.NotContains(t, c.clients, "gone")
 	assert.False(t, c.mayCopy(v, r))
 	v.now = now.Add(strangeFor + time.Second)
 	assert.True(t, c.mayCopy(v, r))
@@ -181,8 +182,8 @@ func looks(c *coordinator, begun, now time.Time, silent ...string) {
 
 // lost returns the clients that are lost.
 func (c *coordinator) lost() (names []string) {
-	for _, name := range slices.Sorted(maps.Keys(c.watches)) {
-		if c.watches[name].lost {
+	for _, name := range slices.Sorted(maps.Keys(c.clients)) {
+		if c.clients[name].lost {
 			names = append(names, name)
 		}
 	}
@@ -248,9 +249,8 @@ func TestAClaimOfTheDead(t *testing.T) {
 		if !listed {
 			delete(v.clients["a"].Running, r.Run)
 		}
-		c.judge(v, v.now)
-		c.watches["a"].lost = lost
-		c.tell(v)
+		c.clients = map[string]*client{"a": {Seen: v.clients["a"].Seen, heard: v.now, lost: lost}}
+		c.see(v, v.now)
 		return len(c.orders(rescues)) == 1 && c.todo[0].why == "the attempt that ended the job has died"
 	}
 	assert.False(t, rescued(flushed, false, false))
@@ -282,8 +282,8 @@ func TestCopiesThatAreFound(t *testing.T) {
 	v := seen(now, now)
 	for id := range int64(2) {
 		r := runs(id+1, now, "a")
-		of := copyOf(r, id+10, "queued", now, "")
-		of.copied.Name = fmt.Sprint(id, ":1.1")
+		of := copyOf(r, id+10, "queued", now, "a")
+		of.name = fmt.Sprint(id, ":1.1")
 		v.jobs(r, of)
 	}
 	c.see(v, now)
@@ -299,7 +299,7 @@ func TestCopiesThatAreFound(t *testing.T) {
 	for _, a := range c.kinds["work"].phase.Attempts() {
 		names = append(names, a.ID)
 	}
-	assert.Contains(t, names, "1.1")
+	assert.Contains(t, names, "1:1.1")
 	assert.Contains(t, names, "0:1.1")
 	assert.Empty(t, c.todo)
 }
@@ -394,11 +394,11 @@ func TestAClientWithOtherOptions(t *testing.T) {
 				r.Ended = ended
 				v.jobs(r, other)
 				delete(v.clients["a"].Running, r.Run) // or it is not listed yet
-				c.judge(v, begun)
-				c.watches["a"].lost = lost
-				c.tell(v)
+				c.clients = map[string]*client{"a": {Seen: v.clients["a"].Seen, heard: begun, lost: lost}}
+				c.see(v, begun)
+				assert.Equal(t, lost, v.clients["a"].lost)
 				assert.Empty(t, c.todo)
-				c.watches["a"].lost = false
+				v.clients["a"].lost = false
 				assert.False(t, c.mayCopy(v, other), "it would not guard a copy")
 			}
 		}
@@ -411,7 +411,7 @@ func TestTheShadowModeCountsAttempts(t *testing.T) {
 	c, now := sighted(t, log), time.Now()
 	c.p.options.Shadow, c.told, c.looked = true, now, now.Add(time.Second)
 	r := runs(7, now, "a")
-	c.todo = []order{{verb: rescues, r: r, t: c.kindOf("work").task(r), why: "it hangs"}}
+	c.todo = []order{{verb: rescues, r: r, t: c.kindOf("work").task(seen(now, now), r), why: "it hangs"}}
 	for range 3 {
 		c.report()
 	}
@@ -456,7 +456,8 @@ func TestAJobThatHangsGetsACopyFirst(t *testing.T) {
 	turn(13*time.Second, nothing)
 	assert.Equal(t, []int64{1}, c.orders(rescues), "a client lacks the plugin")
 	turn(13*time.Second, func(v *view) {
-		v.clients["a"].Seen, c.watches["a"].beat, c.watches["a"].seen = begun, begun, v.now.Add(-silence/2)
+		v.clients["a"].Seen = begun
+		c.clients["a"].Seen, c.clients["a"].heard = begun, v.now.Add(-silence/2)
 	})
 	assert.Empty(t, c.orders(rescues), "its client is silent")
 }
@@ -468,7 +469,7 @@ func TestAJobThatHungMayTakeLonger(t *testing.T) {
 	r := runs(1, begun, "a")
 	for r.Rescues = range 3 {
 		k := c.kindOf("work")
-		t1 := k.task(r)
+		t1 := k.task(v, r)
 		t1.overdue = 0
 		c.act(v, k, t1, engine.Action{Op: engine.Cancel, ID: r.Run, Decision: restart.Decision{Reason: restart.Overdue}})
 		assert.Equal(t, float64(int(10)<<r.Rescues), t1.overdue)
@@ -481,10 +482,10 @@ func TestAKindThatTheCoordinatorDoesNotName(t *testing.T) {
 	v := seen(begun.Add(time.Hour), begun.Add(time.Hour))
 	r := runs(1, begun, "a")
 	r.Kind = "unnamed"
-	v.jobs(r, copyOf(r, 9, "running", begun, "a"), r.ends("failed", begun))
-	c.judge(v, v.now)
-	c.watches["a"].lost = true
-	c.tell(v)
+	v.clients["b"] = newClient("b", v.now)
+	v.jobs(r, copyOf(r, 9, "running", begun, "b"), r.ends("failed", begun))
+	c.clients = map[string]*client{"a": {Seen: v.clients["a"].Seen, lost: true}}
+	c.see(v, v.now)
 	assert.Empty(t, c.todo)
 	assert.Empty(t, c.kinds)
 }

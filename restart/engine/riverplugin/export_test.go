@@ -47,7 +47,7 @@ func (p *Plugin) Claim(ctx context.Context, job, by int64, number int, off time.
 	}
 	began := r.Begun.Add(off)
 	run := runOf(&rivertype.JobRow{ID: job, Attempt: number, AttemptedAt: &began})
-	return p.claim(ctx, p.pool, &attempt{ID: by, mark: mark{Job: job, Run: run}}, true, nil)
+	return p.claim(ctx, p.pool.QueryRow, &attempt{ID: by, mark: mark{Job: job, Run: run}}, true, nil)
 }
 
 // RunOf returns the name of the run of a job.

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/straggler-go/straggler/restart"
@@ -20,7 +19,7 @@ type kind struct {
 	phase   *engine.Phase
 	tasks   map[string]*task // by the runs
 	numbers map[int]*task
-	list    []engine.Attempt // what the next poll tells the phase
+	told    []engine.Attempt // what the next poll tells the phase
 	// In the shadow mode, since the last line of the log: the number of orders, and one of them.
 	imagined [drops]int
 	such     string
@@ -28,12 +27,11 @@ type kind struct {
 
 // task is a run of a job: it goes on, or the coordinator has seen its end a moment ago.
 type task struct {
-	number   int
-	r        *row    // as the last look has shown it
-	seen     bool    // in this turn
-	overdue  float64 // the age in seconds at which it hangs; 0: not yet known
-	copied   bool    // it has got a copy
-	imagined bool    // the shadow mode would have copied or rescued it
+	number  int
+	r       *row    // as the last look has shown it
+	seen    bool    // in this turn
+	overdue float64 // the age in seconds at which it hangs; 0: not yet known
+	copied  bool    // it has got a copy; in the shadow mode, it would have been copied or rescued
 }
 
 // These numbers are choices.
@@ -77,14 +75,17 @@ func (c *coordinator) kindOf(name string) *kind {
 	return k
 }
 
-// task returns the task of a run, and adds it to the phase if it is new.
-func (k *kind) task(r *row) *task {
+// task returns the task of a run, and adds it to the phase if it is new. It lists the copies of the run.
+func (k *kind) task(v *view, r *row) *task {
 	t := k.tasks[r.Run]
 	if t == nil {
 		t = &task{number: k.phase.Add(k.work(r))}
 		k.tasks[r.Run], k.numbers[t.number] = t, t
 	}
 	t.r, t.seen = r, true
+	for _, of := range v.copies[r.Run] {
+		k.list(v, t, of)
+	}
 	return t
 }
 
@@ -96,11 +97,6 @@ func (k *kind) work(r *row) float64 {
 		}
 	}
 	return -1
-}
-
-// short returns the name of a copy in a phase of this term. The phases of other terms have given names of the same form.
-func (c *coordinator) short(name string) string {
-	return strings.TrimPrefix(name, fmt.Sprint(c.term, ":"))
 }
 
 // tell tells the phases of the kinds what a look has shown, and collects what they ask for.
@@ -117,7 +113,7 @@ func (c *coordinator) tell(v *view) {
 			}
 		case cl == nil:
 			c.meet(v, r)
-		case c.guards(cl, r.Kind) && !cl.Running[r.Run].Watched:
+		case c.actsAt(cl, r.Kind) && !cl.Running[r.Run].Watched:
 			c.running(v, cl, r)
 			fallthrough
 		default:
@@ -126,25 +122,19 @@ func (c *coordinator) tell(v *view) {
 	}
 	for run, all := range v.copies {
 		for _, r := range all {
-			if r.State != "succeeded" && (!goesOn[run] || !r.runs() && r.State != "queued") {
+			if r.State != "succeeded" && (!goesOn[run] || r.dead != "" || !r.runs() && r.State != "queued") {
 				c.todo = append(c.todo, order{verb: drops, r: r})
 			}
 		}
 	}
-	idle := 0
-	for _, cl := range v.clients {
-		if !v.waiting && !cl.lost && !cl.gone() {
-			idle += cl.Slots - len(cl.Running)
-		}
-	}
 	for _, name := range slices.Sorted(maps.Keys(c.kinds)) {
-		c.poll(v, c.kinds[name], idle)
+		c.poll(v, c.kinds[name])
 	}
 }
 
 // list adds a row to what the next poll tells the phase.
-func (c *coordinator) list(v *view, k *kind, t *task, name string, r *row, lost bool) {
-	a := engine.Attempt{ID: name, Task: t.number, Machine: r.Client, Begun: r.Begun}
+func (k *kind) list(v *view, t *task, r *row) {
+	a := engine.Attempt{ID: r.name, Task: t.number, Machine: r.Client, Begun: r.Begun}
 	if a.State.UnmarshalText([]byte(r.State)) != nil {
 		return // a client without the plugin has ended a copy
 	}
@@ -154,96 +144,68 @@ func (c *coordinator) list(v *view, k *kind, t *task, name string, r *row, lost 
 	if r.Ended != nil {
 		a.Ended, a.Published = *r.Ended, a.State == engine.Succeeded
 	}
-	if lost {
+	if r.dead != "" {
 		a.State = engine.Lost
 	}
-	k.list = append(k.list, a)
+	k.told = append(k.told, a)
 }
 
 // ended lists the end of a run. The phase also learns from a run that began and ended between two looks, unless the jobs of the
 // kind have sizes: that of a job that has ended is not known.
 func (c *coordinator) ended(v *view, r *row) {
-	k := c.kindOf(r.Kind)
-	if k.tasks[r.Run] == nil && (r.State != "succeeded" || k.Work != nil || len(k.tasks) > mostLearnt) {
-		return
+	if k := c.kindOf(r.Kind); k.tasks[r.Run] != nil || r.State == "succeeded" && k.Work == nil && len(k.tasks) < mostLearnt {
+		k.list(v, k.task(v, r), r)
 	}
-	t := k.task(r)
-	for _, of := range v.copies[r.Run] {
-		c.list(v, k, t, c.short(of.copied.Name), of, false)
-	}
-	c.list(v, k, t, r.Run, r, false)
 }
 
-// running lists a job that runs at a client with the plugin, and its copies. It orders what the phase does not ask for: a rescue if
-// the attempt has died, or if it hangs, and before that a copy, if the job may have one. A copy costs the job no attempt, no
-// back-off, and no place in the queue. A job that hangs is rescued if the copy fails, or is not ready when the job has run for twice
-// as long. A client that is silent may be lost: its jobs do not hang, and get a copy, too.
+// running lists a job that runs at a client with the plugin. It orders what the phase does not ask for: a rescue if the attempt has
+// died, or if it hangs, and before that a copy, if the job may have one. A copy costs the job no attempt, no back-off, and no place
+// in the queue. A job that hangs is rescued if the copy fails, or is not ready when the job has run for twice as long. A client that
+// is silent may be lost: its jobs do not hang, and get a copy, too. If a client is lost, its job is left to a copy that runs
+// elsewhere.
 func (c *coordinator) running(v *view, cl *client, r *row) {
 	c.active = true
-	dead := c.dead(v, cl, r)
 	if r.Ended != nil { // River has not yet written the end
-		if dead != "" && v.now.Sub(*r.Ended) > 2*silence {
+		if r.dead != "" && v.now.Sub(*r.Ended) > 2*silence {
 			c.todo = append(c.todo, order{verb: rescues, r: r, why: "the attempt that ended the job has died"})
 		}
 		return
 	}
 	k := c.kindOf(r.Kind)
-	t := k.task(r)
-	elsewhere := false // a copy runs at a client that lives
-	for _, of := range v.copies[r.Run] {
-		at := v.clients[of.Client]
-		lost := of.runs() && at != nil && c.dead(v, at, of) != ""
-		if lost {
-			c.todo = append(c.todo, order{verb: drops, r: of})
-		}
-		elsewhere = elsewhere || of.runs() && at != nil && !lost
-		c.list(v, k, t, c.short(of.copied.Name), of, lost)
-	}
+	t, all := k.task(v, r), v.copies[r.Run]
 	_, listed := cl.Running[r.Run]
 	may := k.Copies && listed && !r.Cancelled && c.mayCopy(v, r)
 	k.phase.SetEligible(t.number, may, false)
-	age, copied := v.now.Sub(r.Begun).Seconds(), len(v.copies[r.Run]) > 0
-	hangs := t.overdue > 0 && age >= t.overdue && listed && cl.silent < silence/2
+	age, silent := v.now.Sub(r.Begun).Seconds(), c.looked.Sub(cl.heard)
 	late := t.overdue > 0 && age >= 2*t.overdue
-	lost := dead != "" && (late || !elsewhere)
-	why := dead
-	if hangs && why == "" {
+	hangs := t.overdue > 0 && age >= t.overdue && listed && silent < silence/2
+	if !late && slices.ContainsFunc(all, func(of *row) bool { return of.runs() && of.dead == "" }) {
+		r.dead = ""
+	}
+	may = may && len(all) == 0 && !t.copied
+	o := order{verb: copies, r: r, t: t, name: "copy of " + r.Run, avoid: c.quiet, why: r.dead}
+	if r.dead != "" || hangs && !may && (late || len(all) == 0) {
+		o.verb, may = rescues, true
+	}
+	if hangs && o.why == "" {
 		longest, known := c.machines.Knowledge().Longest(r.Kind, max(k.work(r), 0))
-		why = fmt.Sprintf("it hangs: it has run for %.3gs, and the longest of %d known jobs of its kind took %.3gs", age, known, longest)
-	} else if why == "" && slices.Contains(c.quiet, r.Client) {
-		why = fmt.Sprintf("its client %s may be lost: it has been silent for %.3gs", r.Client, cl.silent.Seconds())
+		o.why = fmt.Sprintf("it hangs: it has run for %.3gs, and the longest of %d known jobs of its kind took %.3gs", age, known, longest)
+	} else if o.why == "" && slices.Contains(c.quiet, r.Client) {
+		o.why = fmt.Sprintf("its client %s may be lost: it has been silent for %.3gs", r.Client, silent.Seconds())
 	}
-	switch may = may && !copied && !t.copied; {
-	case lost, hangs && !may && (late || !copied):
-		c.todo = append(c.todo, order{verb: rescues, r: r, t: t, why: why})
-	case may && why != "":
-		c.todo = append(c.todo, order{verb: copies, r: r, t: t, name: "copy of " + r.Run, avoid: c.quiet, why: why})
+	if may && o.why != "" {
+		c.todo = append(c.todo, o)
 	}
-	c.list(v, k, t, r.Run, r, lost)
+	k.list(v, t, r)
 }
 
-// dead says why the attempt of a row does not run any more; "" if it may run. If another process has taken the name of its client,
-// and the one before had not listed the attempt, the present process may have fetched the row before its first beat, and will
-// list it. If a client that lives does not list a row for long, River's answer to a fetch was lost, or River has not written an end.
-func (c *coordinator) dead(v *view, cl *client, r *row) string {
-	wait, since := 2*silence, r.Begun
-	if _, listed := cl.Before[r.Run]; listed {
-		wait = 2 * idleBeat
+// meet notes a client without the plugin that works a row. Its jobs are never touched, and as long as it may be there, jobs of the
+// queue get no copies: it could take a copy.
+func (c *coordinator) meet(v *view, r *row) {
+	if v.now.Sub(c.strange[r.Queue]) > strangeFor {
+		c.p.options.Log.Warn("riverplugin: a client lacks the plugin, so its queue gets no copies", "client", r.Client, "queue", r.Queue)
 	}
-	if r.Ended != nil {
-		since = *r.Ended
-	}
-	_, listed := cl.Running[r.Run]
-	unlisted := !listed && cl.Seen.After(r.Begun.Add(time.Second))
-	switch {
-	case cl.lost:
-		return "the client " + cl.Name + " is lost"
-	case unlisted && r.Begun.Before(cl.Since) && cl.Seen.After(cl.Since.Add(wait)):
-		return "another process has the name of the client " + cl.Name + " now"
-	case unlisted && v.now.Sub(since) > flushed && v.now.Sub(v.started) > flushed:
-		return "the client " + cl.Name + " lives and does not run it"
-	}
-	return ""
+	c.strange[r.Queue] = v.now
 }
 
 // mayCopy reports whether a job may get a copy now: no client without the plugin may take the copy, and another client lives that
@@ -253,7 +215,7 @@ func (c *coordinator) mayCopy(v *view, r *row) bool {
 		return false
 	}
 	for _, cl := range v.clients {
-		if cl.Name != r.Client && slices.Contains(cl.Queues, r.Queue) && c.guards(cl, r.Kind) && !cl.gone() && !cl.lost {
+		if cl.Name != r.Client && slices.Contains(cl.Queues, r.Queue) && c.actsAt(cl, r.Kind) && !cl.gone() && !cl.lost {
 			return true
 		}
 	}
@@ -261,10 +223,10 @@ func (c *coordinator) mayCopy(v *view, r *row) bool {
 }
 
 // poll tells the phase of a kind what was listed, and that everything has failed that is not there any more, and turns its actions
-// into orders. Then it forgets the runs that have ended. Idle is the number of slots that no job uses or waits for.
-func (c *coordinator) poll(v *view, k *kind, idle int) {
+// into orders. Then it forgets the runs that have ended.
+func (c *coordinator) poll(v *view, k *kind) {
 	there, open := map[string]bool{}, 0
-	for _, a := range k.list {
+	for _, a := range k.told {
 		there[a.ID] = true
 		if a.State <= engine.Running {
 			open++
@@ -272,16 +234,16 @@ func (c *coordinator) poll(v *view, k *kind, idle int) {
 	}
 	for _, a := range k.phase.Attempts() {
 		if a.State <= engine.Running && !there[a.ID] && !(a.State == engine.Queued && c.unsure) {
-			k.list = append(k.list, engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Failed})
+			k.told = append(k.told, engine.Attempt{ID: a.ID, Task: a.Task, State: engine.Failed})
 		}
 	}
-	k.phase.SetSlots(open + idle)
-	for _, a := range k.phase.Poll(v.now, k.list).Actions {
+	k.phase.SetSlots(open + v.idle)
+	for _, a := range k.phase.Poll(v.now, k.told).Actions {
 		if t := k.numbers[a.Task]; t != nil {
 			c.act(v, k, t, a)
 		}
 	}
-	k.list = k.list[:0]
+	k.told = k.told[:0]
 	for run, t := range k.tasks {
 		if !t.seen {
 			k.phase.Forget(t.number)
@@ -297,14 +259,12 @@ func (c *coordinator) poll(v *view, k *kind, idle int) {
 // act turns an action of a phase into an order. A job that hangs is the business of the next turn.
 func (c *coordinator) act(v *view, k *kind, t *task, a engine.Action) {
 	switch {
-	case a.Op == engine.Publish:
-		k.phase.Published(a.ID)
 	case a.Op == engine.Submit:
 		name := fmt.Sprint(c.term, ":", a.ID)
 		c.todo = append(c.todo, order{verb: copies, r: t.r, t: t, name: name, avoid: a.Avoid, why: a.Decision.Sentence()})
 	case a.ID != t.r.Run:
 		for _, of := range v.copies[t.r.Run] {
-			if c.short(of.copied.Name) == a.ID {
+			if of.name == a.ID {
 				c.todo = append(c.todo, order{verb: drops, r: of})
 			}
 		}
