@@ -205,3 +205,11 @@ func TestBiasIsTheMeanOfTheErrors(t *testing.T) {
 	s.rings()[Parts].put(7, 0)
 	assert.Equal(t, 7., s.Bias(Parts+3))
 }
+
+// rings returns the errors of all stages. It allocates them if the shape has no errors yet.
+func (s *Shape) rings() *[Parts + 1]ring {
+	if s.errors == nil {
+		s.errors = new([Parts + 1]ring)
+	}
+	return s.errors
+}

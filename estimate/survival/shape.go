@@ -64,14 +64,6 @@ type ring struct {
 	seen int
 }
 
-// rings returns the errors of all stages. It allocates them if the shape has no errors yet.
-func (s *Shape) rings() *[Parts + 1]ring {
-	if s.errors == nil {
-		s.errors = new([Parts + 1]ring)
-	}
-	return s.errors
-}
-
 // at returns the errors of a stage. It returns nil if the shape has no errors yet.
 func (s *Shape) at(stage int) *ring {
 	if s.errors == nil {
@@ -160,13 +152,14 @@ func (s *Shape) learn(t *Trail, took time.Duration, model estimate.Linear, place
 		age := time.Duration(t.passed[k-1].seconds() * float64(time.Second))
 		model.Report(&p, age, s.Time(edge(k)))
 		if left := model.Remaining(&p, age, 1); left != estimate.Unknown {
-			at := int32(0)
+			if s.errors == nil {
+				s.errors = new([Parts + 1]ring)
+			}
+			at := new(int32)
 			if places != nil {
-				at = places[k]
+				at = &places[k]
 			}
-			if at = s.rings()[k].put(seconds/(age+left).Seconds(), at); places != nil {
-				places[k] = at
-			}
+			*at = s.errors[k].put(seconds/(age+left).Seconds(), *at)
 		}
 	}
 	whole := seconds

@@ -191,8 +191,9 @@ func (b *book) copies() int { return b.running - b.first }
 // history returns the history of a task, which the caller may change. A history records the copies, restarts and
 // other rare facts of a task. If the task has no history, it gets one.
 func (b *book) history(s *taskState) *history {
-	if s.history == none && b.rows != nil && len(b.rows.histories) > 0 {
-		s.history = b.rows.takeHistory()
+	if r := b.rows; s.history == none && r != nil && len(r.histories) > 0 {
+		last := len(r.histories) - 1
+		s.history, r.histories = r.histories[last], r.histories[:last]
 	} else if s.history == none {
 		s.history = int32(len(b.histories))
 		b.histories = append(b.histories, newHistory())
@@ -401,19 +402,14 @@ func (b *book) mayLackClones(task int32) {
 	}
 }
 
-// lacksClone reports whether the task should get a further clone: it runs, may be copied, and had fewer attempts so
-// far than Config.Clones. Attempts that have ended are included in this number.
-func (b *book) lacksClone(s *taskState) bool {
-	return s.newest != none && s.flags&(finished|noCopy) == 0 && s.launched < b.clones
-}
-
 // nextClone returns a running task that should get a further clone and was not tried on the machine; none if there is
-// no such task. On its way, it removes the tasks that need no further clone from the list b.cloning. Tasks that were
-// tried on the machine stay in the list.
+// no such task. A task should get a further clone if it runs, may be copied, and had fewer attempts so far than
+// Config.Clones, with the attempts that have ended. On its way, nextClone removes the tasks that need no further clone from
+// the list b.cloning. Tasks that were tried on the machine stay in the list.
 func (b *book) nextClone(machine int32) int32 {
 	kept, list := 0, b.cloning
 	for i, task := range list {
-		if s := &b.tasks[task]; !b.lacksClone(s) {
+		if s := &b.tasks[task]; s.newest == none || s.flags&(finished|noCopy) != 0 || s.launched >= b.clones {
 			s.flags &^= cloning
 			continue
 		} else if !s.ranOn(machine) {

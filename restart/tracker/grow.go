@@ -45,13 +45,6 @@ func newRows(tasks int) *rows {
 	return r
 }
 
-// takeHistory returns a history that no task has.
-func (r *rows) takeHistory() (history int32) {
-	last := len(r.histories) - 1
-	history, r.histories = r.histories[last], r.histories[:last]
-	return history
-}
-
 // row returns the row of a task; none if there is no such task.
 func (b *book) row(index int) int {
 	if b.rows == nil {

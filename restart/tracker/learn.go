@@ -144,7 +144,10 @@ func (x *phase) learnFailure(a *attemptState) {
 func (x *phase) addRunTime(a *attemptState, r run, success bool) {
 	x.link.refresh(len(x.ages.runTimes), x.forecast.sized)
 	seconds, task := r.age.Seconds(), x.book.index(a.task)
-	observed := entry{about: runTimeOf(success), seconds: seconds, work: float64(r.work)}
+	observed := entry{about: ofRunTime, seconds: seconds, work: float64(r.work)}
+	if success {
+		observed.about |= ended
+	}
 	switch {
 	case x.recent.grows():
 		x.link.addRunTime(x.book.clock.Last, task, observed, x.forecast.sized)

@@ -89,15 +89,6 @@ func (ln *link) addRunTime(now time.Time, task int, e entry, sizes bool) {
 	ln.knowledge.add(now, ln.kind, e)
 }
 
-// runTimeOf returns the value of about for an entry that contains a run time. Success says that the attempt ended
-// with success.
-func runTimeOf(success bool) about {
-	if success {
-		return ofRunTime | ended
-	}
-	return ofRunTime
-}
-
 // results returns the numbers of won and lost trials of all phases of the kind. The phase takes them as its own.
 func (ln *link) results() (won, lost float64) {
 	ln.published.won, ln.published.lost = ln.kind.won, ln.kind.lost

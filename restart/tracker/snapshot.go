@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/straggler-go/straggler/estimate"
-	"github.com/straggler-go/straggler/internal/check"
 	"github.com/straggler-go/straggler/internal/merge"
 	"github.com/straggler-go/straggler/internal/num"
 	"github.com/straggler-go/straggler/internal/pages"
@@ -58,9 +57,6 @@ func Restore(c Config, data []byte) (*Tracker, error) {
 	h.code(&in)
 	if err := h.settle(&in, c.Policy); err != nil {
 		return nil, err
-	}
-	if check.Nil(c.Budget) {
-		return nil, check.Bad(place, "Budget", fmt.Sprintf("a nil %T", c.Budget), "a limiter, or nil itself for none")
 	}
 	if h.config.Tasks == 0 {
 		h.config.Work = []float64{} // a phase without tasks
