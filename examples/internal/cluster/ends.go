@@ -161,7 +161,7 @@ func (s *sim) release(at int32) {
 	s.jobs[p.job].running[c.kind]--
 	if s.c.Heartbeat > 0 {
 		s.jobs[p.job].unheard[c.kind]++
-		m.ended = append(m.ended, unheard{p.job, c.kind})
+		m.ended = append(m.ended, slotOf{p.job, c.kind})
 	} else {
 		s.order.gave(p.job, c.kind)
 	}

@@ -42,7 +42,7 @@ type order interface {
 // hold excludes a job that cannot use a slot, so that the next job is asked.
 func (s *sim) hold(job int32, kind Kind) {
 	s.order.hold(job, kind, true)
-	s.passed = append(s.passed, unheard{job, kind})
+	s.passed = append(s.passed, slotOf{job, kind})
 }
 
 // readmit includes the excluded jobs again, except the first ones.

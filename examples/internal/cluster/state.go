@@ -48,7 +48,7 @@ type sim struct {
 	eager []int32        // jobs that may take a slot that is already free
 
 	order     order
-	passed    []unheard // the jobs that are excluded from order, and the kinds of their slots
+	passed    []slotOf // the jobs that are excluded from order, and the kinds of their slots
 	watchman  *watchman
 	door      *door
 	wait      locality
@@ -75,11 +75,11 @@ type machine struct {
 	offered [kinds]bool // the machine is in fresh
 	place   [kinds]int32
 	beatSet bool
-	ended   []unheard // slots that became free since its last heartbeat
+	ended   []slotOf // slots that became free since its last heartbeat
 }
 
-// unheard is a kind of slot of a job, such as one that it has left before the scheduler gets the next heartbeat.
-type unheard struct {
+// slotOf is a job and a kind of slot: one that the job has left, or one that it was passed over for.
+type slotOf struct {
 	job  int32
 	kind Kind
 }
