@@ -55,6 +55,24 @@ func run(t testing.TB, c Config) Result {
 	return r
 }
 
+// Four tasks read a block of 12 bytes from the only machine that has it, which has no free slot for them. Each could read 4
+// bytes a second, and the network carries 6. The task at the block reads 4 bytes a second, too.
+func TestReadsFromOtherMachinesShareTheNetwork(t *testing.T) {
+	here := []int32{0}
+	r := run(t, Config{
+		Machines: machines(5, 1, 0, 1), Disk: 4, Remote: 4, Network: 6, Record: true,
+		Jobs: []Job{{Phases: []Phase{{Tasks: slices.Repeat([]Task{{Bytes: 12, Replicas: here}}, 5)}}}},
+	})
+	for _, attempt := range r.Runs {
+		want := 8.
+		if attempt.Machine == 0 {
+			want = 3
+		}
+		assert.InDelta(t, want, (attempt.End - attempt.Begin).Seconds(), 1e-6, "on machine %d", attempt.Machine)
+	}
+	assert.Len(t, r.Runs, 5)
+}
+
 func TestTasksTakeTheirTime(t *testing.T) {
 	r := run(t, Config{
 		Machines: machines(2, 1, 0, 1),
@@ -225,6 +243,7 @@ func policies(t testing.TB) map[string]func(*Config) {
 				j.Phases[0].Tasks[0].Writes = 100
 			}
 		},
+		"network": func(c *Config) { c.Network = 10 },
 		"gated": func(c *Config) {
 			c.Order.Gate = &gate.Config{MaxComputing: 1, MaxReducers: 2}
 		},
@@ -436,7 +455,7 @@ func TestWorkIsConserved(t *testing.T) {
 		for seed := range uint64(6) {
 			c := anyCluster(seed)
 			set(&c)
-			c.Racks, c.Disk, c.Remote, c.Lag = nil, 0, 0, 0
+			c.Racks, c.Disk, c.Remote, c.Lag, c.Network = nil, 0, 0, 0, 0
 			clear(c.Physical) // infinitely fast
 			want := time.Duration(0)
 			for i := range c.Machines {

@@ -28,6 +28,10 @@ type Config struct {
 	// Disk is the speed at which a task reads input on its own machine, and Remote the speed from another machine, in
 	// bytes per second, for a machine of usual speed. 0 is infinitely fast.
 	Disk, Remote float64
+	// Network is the bandwidth of the network that all reads of blocks from other machines share, in bytes per second; 0:
+	// infinitely fast. Such reads then use no links of Racks. With Physical it is ignored, because
+	// cards are simulated there.
+	Network float64
 	// Lag is the time from the decision to start an attempt to its start.
 	Lag time.Duration
 	// Heartbeat is the time between two messages in which a machine with free slots asks for work. Each machine sends

@@ -21,6 +21,8 @@ func (s *sim) beginReading(at int32) {
 		s.fetch(at, facts.Bytes)
 	case len(p.inputs) > 0 && p.from != nil && len(s.c.Racks) > 1 && p.missing == 0:
 		s.shuffle(at, p.from, facts.Bytes)
+	case len(p.inputs) == 0 && c.level > 0 && s.c.Network > 0:
+		s.transfer(at, reads, []int32{int32(len(s.net.links) - 1)}, facts.Bytes) // the last link is that of the network
 	case len(p.inputs) == 0 && c.level == 2 && len(s.c.Racks) > 1 && s.c.Remote > 0:
 		from := int32(s.c.Machines[facts.Replicas[int(c.task)%len(facts.Replicas)]].Rack)
 		s.transfer(at, reads, s.between(from, c.machine), facts.Bytes)
