@@ -137,7 +137,7 @@ func hotConfig(seed uint64, waits [2]*delay.Policy) cluster.Config {
 		tasks[1][i] = cluster.Task{Seconds: 36, Replicas: at}
 	}
 	c := cluster.Config{
-		Seed: seed, Machines: nodes(n, 4, 0, 1), Disk: 1, Remote: 1 / remoteScan, Until: 10 * time.Minute,
+		Seed: seed, Machines: nodes(n, 4, 0, 1), Disk: 1, Remote: 1, Network: networkOf(n), Until: 10 * time.Minute,
 		Heartbeat: heartbeat, OneTask: true, EvenLoad: true,
 	}
 	for i := range 20 * perWorker {
@@ -209,8 +209,8 @@ func facebookDay(seed uint64) (both, first float64) {
 }
 
 // localDay runs a day of jobs by fair sharing and splitting, without a delay and with a delay of 10 s. A map reads
-// its block for 9 s, as the shortest maps do, and computes for the rest of its time. Away from the block it reads for
-// longer (remoteScan). Blocks are on three nodes. It returns the localities of bin 0 and of the largest job, without
+// its block for 9 s, as the shortest maps do, and computes for the rest of its time. Away from the block it reads over
+// H5's network. Blocks are on three nodes. It returns the localities of bin 0 and of the largest job, without
 // delay and with it, and the mean time of the jobs of bins 0 and 1 with delay divided by that without.
 func localDay(seed uint64) []float64 {
 	jobs, bins := dayOfJobs(seed)
@@ -222,8 +222,8 @@ func localDay(seed uint64) []float64 {
 		}
 	}
 	c := cluster.Config{
-		Seed: seed, Machines: nodes(100, 4, 6, 1), Jobs: jobs, Disk: 1, Remote: 1 / remoteScan, Heartbeat: heartbeat, OneTask: true,
-		EvenLoad: true,
+		Seed: seed, Machines: nodes(100, 4, 6, 1), Jobs: jobs, Disk: 1, Remote: 1, Network: networkOf(100), Heartbeat: heartbeat,
+		OneTask: true, EvenLoad: true,
 	}
 	c.Order.Gate = &gate.Config{MaxComputing: 2}
 	var localities, took []float64
