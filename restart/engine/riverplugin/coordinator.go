@@ -25,18 +25,18 @@ type coordinator struct {
 	term     int64            // of the lease; 0 if this process does not have it
 	machines *engine.Machines // with what earlier coordinators have learnt about each kind
 	kinds    map[string]*kind
-	active   bool                 // jobs of named kinds run somewhere
-	todo     []order              // what this turn wants to change in the database
-	copies   []int64              // that the last look has shown
-	unsure   bool                 // there may be others
-	looked   time.Time            // when the last look succeeded, by the clock of this process
-	clients  map[string]*client   // as the last look has shown them
-	doubted  time.Time            // when most clients were silent at once
-	quiet    []string             // clients that may be lost
-	strange  map[string]time.Time // by queue, when a client without the plugin was seen
-	from     time.Time            // ends of attempts before this time are known, by the clock of the database
-	swept    time.Time            // of the last removal of old rows
-	told     time.Time            // of the last line of the shadow mode
+	active   bool                // jobs of named kinds run somewhere
+	todo     []order             // what this turn wants to change in the database
+	copies   []int64             // that the last look has shown
+	unsure   bool                // there may be others
+	looked   time.Time           // when the last look succeeded, by the clock of this process
+	clients  map[string]*client  // as the last look has shown them
+	doubted  time.Time           // when most clients were silent at once
+	quiet    []string            // clients that may be lost
+	strange  map[place]time.Time // when clients without the plugin were seen
+	from     time.Time           // ends of attempts before this time are known, by the clock of the database
+	swept    time.Time           // of the last removal of old rows
+	told     time.Time           // of the last line of the shadow mode
 }
 
 // turn looks once and acts once.
@@ -56,7 +56,6 @@ func (c *coordinator) turn(term int64) (err error) {
 	if err != nil {
 		return err
 	}
-	c.judge(v, time.Now())
 	c.tell(v)
 	if c.p.options.Shadow {
 		c.report()
@@ -78,7 +77,7 @@ func (c *coordinator) begin(ctx context.Context, term int64) error {
 	}
 	*c = coordinator{
 		p: c.p, term: term, machines: new(engine.Machines), kinds: map[string]*kind{},
-		strange: map[string]time.Time{}, told: time.Now(), unsure: true,
+		strange: map[place]time.Time{}, told: time.Now(), unsure: true,
 	}
 	know := c.machines.Knowledge()
 	if err := know.UnmarshalBinary(data); err != nil && data != nil {

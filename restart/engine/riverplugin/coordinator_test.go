@@ -25,37 +25,39 @@ func sighted(t *testing.T, log *strings.Builder) *coordinator {
 	require.NoError(t, o.fill())
 	return &coordinator{
 		p: &Plugin{options: o}, term: 1, machines: new(engine.Machines), kinds: map[string]*kind{},
-		strange: map[string]time.Time{},
+		strange: map[place]time.Time{},
 	}
+}
+
+// sight is what a look has shown, and the clients.
+type sight struct {
+	*view
+	clients []*client
 }
 
 // seen is a look that shows the client a, which beats at a time.
-func seen(now, beat time.Time) *view {
-	return &view{
-		now: now, clients: map[string]*client{"a": newClient("a", beat)}, copies: map[string][]*row{},
-	}
+func seen(now, beat time.Time) *sight {
+	return &sight{&view{now: now, copies: map[string][]*row{}}, []*client{newClient("a", beat)}}
 }
 
-// newClient is a client that works the queue q, and runs nothing.
+// newClient is a client that runs nothing.
 func newClient(name string, beat time.Time) *client {
-	return &client{Name: name, Seen: beat, Slots: 1, Running: map[string]attempt{}, Guards: []string{AllKinds}, Queues: []string{"q"}}
+	return &client{Name: name, Seen: beat, Slots: 1}
 }
 
-// runs returns a row of a job that runs at a client.
+// runs returns a row of a job that runs at a client. Another client could work a copy.
 func runs(id int64, begun time.Time, at string) *row {
 	run := runOf(&rivertype.JobRow{ID: id, Attempt: 1, AttemptedAt: &begun})
-	return &row{ID: id, Kind: "work", Queue: "q", Run: run, name: run, State: "running", Attempt: 1, Begun: begun, Client: at}
+	return &row{ID: id, Kind: "work", Queue: "q", Run: run, name: run, State: "running", Attempt: 1, Begun: begun, Client: at,
+		Acts: true, Listed: true, Others: true}
 }
 
-// jobs adds rows to a look. Their clients list those that run.
-func (v *view) jobs(rows ...*row) {
-	v.rows = append(v.rows, rows...)
+// jobs adds rows to a look.
+func (s *sight) jobs(rows ...*row) {
+	s.rows = append(s.rows, rows...)
 	for _, r := range rows {
 		if r.copied.Job != 0 {
-			v.copies[r.copied.Run] = append(v.copies[r.copied.Run], r)
-		}
-		if cl := v.clients[r.Client]; cl != nil && r.runs() {
-			cl.Running[r.Run] = attempt{}
+			s.copies[r.copied.Run] = append(s.copies[r.copied.Run], r)
 		}
 	}
 }
@@ -85,10 +87,15 @@ func (c *coordinator) orders(verb int) (ids []int64) {
 	return ids
 }
 
-// see judges the clients of a look, and tells the phases.
-func (c *coordinator) see(v *view, at time.Time) {
-	c.judge(v, at)
-	c.tell(v)
+// see judges the clients of a look, and tells the phases. As in a look, the attempts of lost clients are dead.
+func (c *coordinator) see(s *sight, at time.Time) {
+	lost := c.judge(s.clients, at)
+	for _, r := range s.rows {
+		if r.runs() && slices.Contains(lost, r.Client) {
+			r.Dead = "is lost"
+		}
+	}
+	c.tell(s.view)
 }
 
 // The end of a job stays in sight for some looks. The phase learns from the job once.
@@ -127,7 +134,7 @@ func TestAJobThatWasNeverSeenIsLearntFrom(t *testing.T) {
 func TestALostClientIsNotBackByAGapOfSight(t *testing.T) {
 	log := new(strings.Builder)
 	c, beat := sighted(t, log), time.Now()
-	look := func(beat time.Time) { c.judge(seen(time.Now(), beat), time.Now()) }
+	look := func(beat time.Time) { c.judge(seen(time.Now(), beat).clients, time.Now()) }
 	look(beat)
 	c.clients["a"].heard = time.Now().Add(-2 * silence)
 	look(beat)
@@ -141,19 +148,33 @@ func TestALostClientIsNotBackByAGapOfSight(t *testing.T) {
 	assert.Contains(t, log.String(), "is back")
 }
 
-// A client that was lost is forgotten when it is gone. A client that lacks the plugin is forgotten after a while.
+// A client that was lost is forgotten when it is gone.
 func TestClientsThatAreGoneAreForgotten(t *testing.T) {
 	c, now := sighted(t, new(strings.Builder)), time.Now()
 	c.clients = map[string]*client{"gone": {lost: true}}
-	v := seen(now, now)
-	v.clients["b"] = newClient("b", now)
-	r := runs(1, now, "a")
-	c.meet(v, runs(2, now, "stranger"))
-	c.judge(v, now)
+	c.judge(seen(now, now).clients, now)
 	assert.NotContains(t, c.clients, "gone")
-	assert.False(t, c.mayCopy(v, r))
-	v.now = now.Add(strangeFor + time.Second)
-	assert.True(t, c.mayCopy(v, r))
+}
+
+// A client that lacks the plugin is forgotten after a while, and as soon as it has it: its first job may run before its first beat.
+func TestStrangersAreForgotten(t *testing.T) {
+	log := new(strings.Builder)
+	c, now := sighted(t, log), time.Now()
+	for range 2 {
+		v := seen(now, now)
+		v.jobs(runs(2, now, "stranger"))
+		c.see(v, now)
+		assert.Empty(t, c.kinds)
+		assert.True(t, c.strangers(v.view, "q"))
+		assert.False(t, c.strangers(v.view, "other"))
+	}
+	assert.Equal(t, 1, strings.Count(log.String(), "lacks the plugin"))
+	v := seen(now.Add(strangeFor+time.Second), now)
+	assert.False(t, c.strangers(v.view, "q"))
+	v = seen(now, now)
+	v.clients = append(v.clients, newClient("stranger", now))
+	c.see(v, now)
+	assert.False(t, c.strangers(v.view, "q"))
 }
 
 // The size of a job that has ended is not known. So in a kind whose jobs have sizes nothing is learnt from jobs that began and
@@ -172,12 +193,13 @@ func TestAJobWithoutItsSizeIsNotLearntFrom(t *testing.T) {
 func looks(c *coordinator, begun, now time.Time, silent ...string) {
 	v := seen(now, now)
 	for _, name := range []string{"b", "c", "d"} {
-		v.clients[name] = newClient(name, now)
+		beat := now
+		if slices.Contains(silent, name) {
+			beat = begun
+		}
+		v.clients = append(v.clients, newClient(name, beat))
 	}
-	for _, name := range silent {
-		v.clients[name].Seen = begun
-	}
-	c.judge(v, now)
+	c.judge(v.clients, now)
 }
 
 // lost returns the clients that are lost.
@@ -236,43 +258,21 @@ func TestABlindCoordinatorTakesNobodyAsLost(t *testing.T) {
 	assert.Equal(t, []string{"b"}, c.lost())
 }
 
-// An attempt claims the end of its job, and dies before River writes it. The job is rescued: at a lost client after ten seconds,
-// and if nobody lists the attempt any more, after two minutes.
+// An attempt claims the end of its job, and dies before River writes it. The job is rescued ten seconds later.
 func TestAClaimOfTheDead(t *testing.T) {
 	begun := time.Now()
-	rescued := func(since time.Duration, listed, lost bool) bool {
+	rescued := func(since time.Duration, dead string) bool {
 		c := sighted(t, new(strings.Builder))
 		v := seen(begun.Add(since), begun.Add(since))
 		r := runs(1, begun, "a")
-		r.Ended = &begun
+		r.Ended, r.Dead = &begun, dead
 		v.jobs(r)
-		if !listed {
-			delete(v.clients["a"].Running, r.Run)
-		}
-		c.clients = map[string]*client{"a": {Seen: v.clients["a"].Seen, heard: v.now, lost: lost}}
 		c.see(v, v.now)
 		return len(c.orders(rescues)) == 1 && c.todo[0].why == "the attempt that ended the job has died"
 	}
-	assert.False(t, rescued(flushed, false, false))
-	assert.True(t, rescued(flushed+time.Second, false, false))
-	assert.False(t, rescued(time.Hour, true, false), "the client lives, and still runs it")
-	assert.False(t, rescued(2*silence, true, true))
-	assert.True(t, rescued(2*silence+time.Second, true, true))
-}
-
-// Only a client that has worked jobs of a queue could work a copy of one.
-func TestClientsOfAnotherQueue(t *testing.T) {
-	c, now := sighted(t, new(strings.Builder)), time.Now()
-	v := seen(now, now)
-	v.clients["b"] = newClient("b", now)
-	v.clients["b"].Queues = []string{"other"}
-	c.judge(v, now)
-	r := runs(1, now, "a")
-	assert.False(t, c.mayCopy(v, r))
-	v.clients["b"].Queues = []string{"other", "q"}
-	assert.True(t, c.mayCopy(v, r))
-	v.clients["b"].lost = true
-	assert.False(t, c.mayCopy(v, r))
+	assert.False(t, rescued(time.Hour, ""), "the client lives, and still runs it")
+	assert.False(t, rescued(2*silence, "is lost"))
+	assert.True(t, rescued(2*silence+time.Second, "is lost"))
 }
 
 // Copies run that the coordinator has not seen before: one that its phase has asked for, and one of an earlier coordinator, whose
@@ -325,41 +325,18 @@ func TestAPhaseIsReplaced(t *testing.T) {
 	assert.Equal(t, 1, c.kinds["work"].phase.Add(-1))
 }
 
-// A process dies, and another begins under its name before the silence is over. What the first ran is lost as soon as the second
-// has listed what it runs itself, also if the first had claimed an end. Rows that the second fetched are not lost.
-func TestAnotherProcessOfAName(t *testing.T) {
-	c, begun := sighted(t, new(strings.Builder)), time.Now()
-	at := func(d time.Duration) time.Time { return begun.Add(d) }
-	lost := func(now time.Duration, change func(v *view)) (why []string) {
-		v := seen(at(now), at(now))
-		r := runs(1, at(time.Second), "a")
-		v.jobs(r)
-		delete(v.clients["a"].Running, r.Run)
-		v.clients["a"].Since, v.clients["a"].Before = at(3*time.Second), map[string]any{r.Run: 0.}
-		change(v)
-		c.see(v, v.now)
-		for _, o := range c.todo {
-			assert.Equal(t, rescues, o.verb)
-			why = append(why, o.why)
-		}
-		return why
-	}
-	nothing := func(*view) {}
-	assert.Empty(t, lost(5*time.Second, nothing), "two processes may have the name for a moment")
-	assert.Empty(t, lost(6*time.Second, func(v *view) { v.clients["a"].Running[v.rows[0].Run] = attempt{} }), "it lists the row")
-	unlisted := func(v *view) { v.clients["a"].Before = nil }
-	assert.Empty(t, lost(13*time.Second, unlisted), "this process may have fetched it before its first beat")
-	assert.Empty(t, lost(14*time.Second, func(v *view) { v.clients["a"].Before, v.clients["a"].Since = nil, time.Time{} }), "no other had the name")
-	claimed := func(v *view) {
-		ended := at(2 * time.Second)
-		v.rows[0].Ended = &ended
-	}
-	assert.Empty(t, lost(12*time.Second, claimed))
-	assert.Equal(t, []string{"the attempt that ended the job has died"}, lost(13*time.Second, claimed))
-	delete(c.kinds, "work")
-	assert.Equal(t, []string{"another process has the name of the client a now"}, lost(14*time.Second, nothing))
-	delete(c.kinds, "work")
-	assert.Len(t, lost(14*time.Second, unlisted), 1)
+// An attempt has died whose client lives: its job is rescued, and its copy is removed.
+func TestADeadAttemptOfALivingClient(t *testing.T) {
+	c, now := sighted(t, new(strings.Builder)), time.Now()
+	v := seen(now, now)
+	r, other := runs(1, now, "a"), runs(2, now, "a")
+	of := copyOf(other, 9, "running", now, "a")
+	r.Dead, of.Dead = "has another process now", "has another process now"
+	v.jobs(r, other, of)
+	c.see(v, now)
+	assert.Equal(t, []int64{1}, c.orders(rescues))
+	assert.Equal(t, []int64{9}, c.orders(drops))
+	assert.Contains(t, []string{c.todo[0].why, c.todo[1].why}, "the client a has another process now")
 }
 
 // An order fails, and may have been carried out. The next turn does not take the copy that it has asked for as failed: the phase asks
@@ -383,24 +360,17 @@ func TestOrdersWithoutAnAnswer(t *testing.T) {
 // A client in the shadow mode, or that does not name a kind, works the jobs of the kind as River alone. So they are not touched:
 // a job that was put back there would have a zombie that nobody holds.
 func TestAClientWithOtherOptions(t *testing.T) {
-	for _, guards := range [][]string{{}, {"other"}} {
-		c, begun := sighted(t, new(strings.Builder)), time.Now()
-		for _, lost := range []bool{true, false} {
-			for _, ended := range []*time.Time{nil, &begun} {
-				v := seen(begun.Add(time.Hour), begun.Add(time.Hour))
-				v.clients["a"].Guards = guards
-				v.clients["b"] = newClient("b", v.now)
-				r, other := runs(1, begun, "a"), runs(2, begun, "b")
-				r.Ended = ended
-				v.jobs(r, other)
-				delete(v.clients["a"].Running, r.Run) // or it is not listed yet
-				c.clients = map[string]*client{"a": {Seen: v.clients["a"].Seen, heard: begun, lost: lost}}
-				c.see(v, begun)
-				assert.Equal(t, lost, v.clients["a"].lost)
-				assert.Empty(t, c.todo)
-				v.clients["a"].lost = false
-				assert.False(t, c.mayCopy(v, other), "it would not guard a copy")
-			}
+	begun := time.Now()
+	for _, dead := range []string{"", "is lost"} {
+		for _, ended := range []*time.Time{nil, &begun} {
+			c := sighted(t, new(strings.Builder))
+			v := seen(begun.Add(time.Hour), begun.Add(time.Hour))
+			r := runs(1, begun, "a")
+			r.Acts, r.Dead, r.Ended = false, dead, ended
+			v.jobs(r)
+			c.see(v, v.now)
+			assert.Empty(t, c.todo)
+			assert.Empty(t, c.kinds)
 		}
 	}
 }
@@ -411,7 +381,7 @@ func TestTheShadowModeCountsAttempts(t *testing.T) {
 	c, now := sighted(t, log), time.Now()
 	c.p.options.Shadow, c.told, c.looked = true, now, now.Add(time.Second)
 	r := runs(7, now, "a")
-	c.todo = []order{{verb: rescues, r: r, t: c.kindOf("work").task(seen(now, now), r), why: "it hangs"}}
+	c.todo = []order{{verb: rescues, r: r, t: c.kindOf("work").task(seen(now, now).view, r), why: "it hangs"}}
 	for range 3 {
 		c.report()
 	}
@@ -427,15 +397,15 @@ func TestTheShadowModeCountsAttempts(t *testing.T) {
 func TestAJobThatHangsGetsACopyFirst(t *testing.T) {
 	c, begun := sighted(t, new(strings.Builder)), time.Now()
 	r := runs(1, begun, "a")
-	turn := func(age time.Duration, change func(v *view)) {
+	turn := func(age time.Duration, change func(v *sight)) {
 		v := seen(begun.Add(age), begun.Add(age))
-		v.clients["b"] = newClient("b", v.now)
+		v.clients = append(v.clients, newClient("b", v.now))
 		v.jobs(runs(1, begun, "a"), runs(2, begun, "b"))
 		change(v)
 		c.see(v, v.now)
 	}
-	nothing := func(*view) {}
-	copied := func(v *view) { v.jobs(copyOf(r, 9, "queued", begun, "")) }
+	nothing := func(*sight) {}
+	copied := func(v *sight) { v.jobs(copyOf(r, 9, "queued", begun, "")) }
 	turn(time.Second, nothing)
 	hangs := c.kinds["work"].tasks[r.Run]
 	hangs.overdue = 10
@@ -452,11 +422,11 @@ func TestAJobThatHangsGetsACopyFirst(t *testing.T) {
 	assert.Equal(t, []int64{1}, c.orders(rescues))
 	turn(13*time.Second, nothing)
 	assert.Equal(t, []int64{1}, c.orders(rescues), "the copy is gone")
-	hangs.copied, c.strange["q"] = false, begun
+	hangs.copied, c.strange[place{"q", "stranger"}] = false, begun
 	turn(13*time.Second, nothing)
 	assert.Equal(t, []int64{1}, c.orders(rescues), "a client lacks the plugin")
-	turn(13*time.Second, func(v *view) {
-		v.clients["a"].Seen = begun
+	turn(13*time.Second, func(v *sight) {
+		v.clients[0].Seen = begun
 		c.clients["a"].Seen, c.clients["a"].heard = begun, v.now.Add(-silence/2)
 	})
 	assert.Empty(t, c.orders(rescues), "its client is silent")
@@ -469,9 +439,9 @@ func TestAJobThatHungMayTakeLonger(t *testing.T) {
 	r := runs(1, begun, "a")
 	for r.Rescues = range 3 {
 		k := c.kindOf("work")
-		t1 := k.task(v, r)
+		t1 := k.task(v.view, r)
 		t1.overdue = 0
-		c.act(v, k, t1, engine.Action{Op: engine.Cancel, ID: r.Run, Decision: restart.Decision{Reason: restart.Overdue}})
+		c.act(v.view, k, t1, engine.Action{Op: engine.Cancel, ID: r.Run, Decision: restart.Decision{Reason: restart.Overdue}})
 		assert.Equal(t, float64(int(10)<<r.Rescues), t1.overdue)
 	}
 }
@@ -482,9 +452,9 @@ func TestAKindThatTheCoordinatorDoesNotName(t *testing.T) {
 	v := seen(begun.Add(time.Hour), begun.Add(time.Hour))
 	r := runs(1, begun, "a")
 	r.Kind = "unnamed"
-	v.clients["b"] = newClient("b", v.now)
+	v.clients = append(v.clients, newClient("b", v.now))
 	v.jobs(r, copyOf(r, 9, "running", begun, "b"), r.ends("failed", begun))
-	c.clients = map[string]*client{"a": {Seen: v.clients["a"].Seen, lost: true}}
+	c.clients = map[string]*client{"a": {Seen: v.clients[0].Seen, lost: true}}
 	c.see(v, v.now)
 	assert.Empty(t, c.todo)
 	assert.Empty(t, c.kinds)
@@ -523,16 +493,16 @@ func TestJobsThatWaitForARetryAreForgotten(t *testing.T) {
 func TestJobsOfAQuietClientGetCopies(t *testing.T) {
 	c, begun := sighted(t, new(strings.Builder)), time.Now()
 	r := runs(1, begun, "a")
-	turn := func(d time.Duration, change func(v *view)) {
+	turn := func(d time.Duration, change func(v *sight)) {
 		v := seen(begun.Add(d), begun)
-		v.clients["b"] = newClient("b", v.now)
+		v.clients = append(v.clients, newClient("b", v.now))
 		sized := runs(2, begun, "a")
 		sized.Kind = "sized" // this kind has no copies
 		v.jobs(runs(1, begun, "a"), sized, runs(3, begun, "b"))
 		change(v)
 		c.see(v, v.now)
 	}
-	nothing := func(*view) {}
+	nothing := func(*sight) {}
 	for d := time.Duration(0); d < silence/2; d += silence / 10 {
 		turn(d, nothing)
 		assert.Empty(t, c.orders(copies), d)
@@ -542,8 +512,8 @@ func TestJobsOfAQuietClientGetCopies(t *testing.T) {
 	assert.Equal(t, []string{"a"}, c.todo[0].avoid)
 	assert.Equal(t, "its client a may be lost: it has been silent for 2.5s", c.todo[0].why)
 	task := c.kinds["work"].tasks[r.Run]
-	copied := func(state string) func(v *view) {
-		return func(v *view) { v.jobs(copyOf(r, 9, state, begun.Add(silence/2), "b")) }
+	copied := func(state string) func(v *sight) {
+		return func(v *sight) { v.jobs(copyOf(r, 9, state, begun.Add(silence/2), "b")) }
 	}
 	task.copied = true
 	for d := silence / 2; d <= silence+silence/10; d += silence / 10 {
@@ -565,7 +535,7 @@ func TestNoCopiesIfMostClientsAreQuiet(t *testing.T) {
 	c, begun := sighted(t, new(strings.Builder)), time.Now()
 	for d := time.Duration(0); d < silence; d += silence / 10 {
 		v := seen(begun.Add(d), begun)
-		v.clients["b"] = newClient("b", begun)
+		v.clients = append(v.clients, newClient("b", begun))
 		v.jobs(runs(1, begun, "a"), runs(3, begun, "b"))
 		c.see(v, v.now)
 		assert.Empty(t, c.orders(copies), d)

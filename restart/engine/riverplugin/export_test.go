@@ -55,3 +55,30 @@ func (p *Plugin) RunOf(ctx context.Context, job int64) (string, error) {
 	_, r, err := p.leader(ctx, job)
 	return r.Run, err
 }
+
+// Sight is what a look shows of a row that runs.
+type Sight struct {
+	Dead                 string
+	Acts, Listed, Others bool
+}
+
+// Look returns what a coordinator sees of the rows that run, by their IDs, if clients are lost.
+func (p *Plugin) Look(ctx context.Context, shadow bool, lost ...string) (map[int64]Sight, error) {
+	c := &coordinator{p: &Plugin{options: p.options, own: p.pool, client: p.client, schema: p.schema}}
+	c.p.options.Shadow = shadow
+	if _, err := c.look(ctx); err != nil {
+		return nil, err
+	}
+	for _, name := range lost {
+		c.clients[name].lost = true
+	}
+	v, err := c.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shown := map[int64]Sight{}
+	for _, r := range v.rows {
+		shown[r.ID] = Sight{r.Dead, r.Acts, r.Listed, r.Others}
+	}
+	return shown, nil
+}

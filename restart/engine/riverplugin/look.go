@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,27 +13,11 @@ import (
 
 // client is a client of River that has the plugin, as its last beat says.
 type client struct {
-	Name    string
-	Since   time.Time      // when the present process took the name from another; long ago if no other had it
-	Before  map[string]any // by their names, the runs that the process before had listed
-	Guards  []string       // the kinds in which it lets only one attempt end a job
-	Seen    time.Time
-	Slots   int
-	Running map[string]attempt // by the runs of their rows
-	Queues  []string           // those of which it has worked jobs
-
-	heard time.Time // when the coordinator first saw the last beat, by the clock of this process
-	lost  bool
-}
-
-// gone reports whether the client has stopped.
-func (cl *client) gone() bool { return cl.Slots < 0 }
-
-// actsAt reports whether this coordinator acts on jobs of a kind at a client: both must name the kind. If the client is in the
-// shadow mode, only a coordinator in the shadow mode decides about its jobs.
-func (c *coordinator) actsAt(cl *client, kind string) bool {
-	_, named := c.p.options.of(kind)
-	return named && (c.p.options.Shadow || slices.Contains(cl.Guards, kind) || slices.Contains(cl.Guards, AllKinds))
+	Name        string
+	Seen        time.Time
+	Jobs, Slots int       // Slots is negative if the client has stopped
+	heard       time.Time // when the coordinator first saw the last beat, by the clock of this process
+	lost        bool
 }
 
 // row is the row of a job, or of a copy. The end of a run, which River may have written already, looks like a row, too.
@@ -50,21 +32,24 @@ type row struct {
 	Cancelled                  bool       // the user has asked to cancel the job
 	Ended                      *time.Time // when the end of the run was claimed
 	Args                       []byte
+	Dead                       string    // why its attempt does not run any more; "" if it may run
+	Acts                       bool      // its client and this coordinator both let only one attempt end it, or this is the shadow mode
+	Listed                     bool      // the last beat of its client lists it
+	Others                     bool      // another client lives that works its queue and could work a copy
+	Share                      float64   // the reported share of its work
+	Seen                       time.Time // when its client last beat
 	copied                     mark
 	name                       string // in the phase
-	dead                       string // why its attempt does not run any more; "" if it may run
 }
 
 func (r *row) runs() bool { return r.State == "running" }
 
 // view is what a look has shown.
 type view struct {
-	now     time.Time
-	started time.Time // when Postgres began: the ends of runs before are not known
-	idle    int       // slots that no job uses or waits for
-	clients map[string]*client
-	rows    []*row
-	copies  map[string][]*row // the copies of each run
+	now    time.Time
+	idle   int // slots that no job uses or waits for
+	rows   []*row
+	copies map[string][]*row // the copies of each run
 }
 
 // overlap is how far the ends that a look reads reach back before the look before. A transaction that wrote an end may have
@@ -74,10 +59,10 @@ const overlap = 3 * time.Second
 // look reads what the clients say, which jobs run and which have ended. River's index of metadata finds copies. It also reads all
 // rows that were inserted a moment ago. So look uses it only if there may be copies that are not known.
 func (c *coordinator) look(ctx context.Context) (*view, error) {
-	v := &view{clients: map[string]*client{}, copies: map[string][]*row{}}
+	v := &view{copies: map[string][]*row{}}
 	// The order makes the planner take River's index. Without it, the planner may read all old jobs before it finds one that
 	// waits. EXISTS would drop the order.
-	if err := c.p.own.QueryRow(ctx, c.p.in(`SELECT now(), pg_postmaster_start_time(), CASE WHEN EXISTS (
+	if err := c.p.own.QueryRow(ctx, c.p.in(`SELECT now(), CASE WHEN EXISTS (
 		SELECT FROM (SELECT DISTINCT unnest(queues) AS queue FROM SCHEMA.straggler_client) AS worked, LATERAL (
 			SELECT true FROM SCHEMA.river_job j
 			WHERE state = 'available' AND j.queue = worked.queue AND scheduled_at <= now() - interval '50 ms'
@@ -86,36 +71,54 @@ func (c *coordinator) look(ctx context.Context) (*view, error) {
 	) THEN 0 ELSE (
 		SELECT coalesce(sum(greatest(slots - (SELECT count(*) FROM jsonb_object_keys(running)), 0)), 0) FROM SCHEMA.straggler_client
 		WHERE seen > now() - $1::interval
-	) END`), silence).Scan(&v.now, &v.started, &v.idle); err != nil {
+	) END`), silence).Scan(&v.now, &v.idle); err != nil {
 		return nil, err
 	}
-	clients, err := list[client](ctx, c, `SELECT client, since, before, guards, coalesce(seen, 'epoch'), coalesce(slots, 0),
-		coalesce(running, '{}'), coalesce(queues, '{}') FROM SCHEMA.straggler_member LEFT JOIN SCHEMA.straggler_client USING (client)`)
-	if err == nil {
-		v.rows, err = list[row](ctx, c, `
-			SELECT j.id, j.kind, queue, RUN, CASE state WHEN 'available' THEN 'queued' ELSE state::text END,
-				attempt, coalesce(array_length(errors, 1), 0),
-				(SELECT count(*) FROM unnest(errors) AS e WHERE e->>'error' LIKE 'straggler: rescued: it hangs%'), coalesce(attempted_at, now()),
-				coalesce(attempted_by[array_upper(attempted_by, 1)], ''), coalesce(metadata->'straggler', '{}')::text,
-				metadata ? 'cancel_attempted_at', ended, CASE WHEN $1 THEN args::text ELSE '' END
-			FROM SCHEMA.river_job j LEFT JOIN SCHEMA.straggler_end e ON e.run = RUN
-			WHERE state = 'running' OR j.id = ANY($3) OR metadata ?| CASE WHEN $4 THEN ARRAY['straggler'] END
-			UNION ALL
-			SELECT job, kind, '', run, CASE WHEN by = job AND ok THEN 'succeeded' WHEN by IN (0, job) THEN 'failed' ELSE 'cancelled' END,
-				0, 0, 0, began, '', '{}', false, ended, '' FROM SCHEMA.straggler_end WHERE ended > $2
-			UNION ALL
-			SELECT by, kind, '', '', 'succeeded', 0, 0, 0, '0001-01-01 UTC', '',
-				jsonb_build_object('job', job, 'run', run, 'name', copy)::text, false, ended, ''
-			FROM SCHEMA.straggler_end WHERE ended > $2 AND by NOT IN (0, job)
-			ORDER BY 1`, c.p.sized, c.from, c.copies, c.unsure)
+	clients, err := list[client](ctx, c, `SELECT client, coalesce(seen, 'epoch'),
+		(SELECT count(*) FROM jsonb_object_keys(running)), coalesce(slots, 0)
+		FROM SCHEMA.straggler_member LEFT JOIN SCHEMA.straggler_client USING (client)`)
+	if err != nil {
+		return nil, err
 	}
+	// An attempt is dead if its client is lost. If another process has taken the name of its client, and the one before had not
+	// listed the attempt, the present process may have fetched the row before its first beat, and will list it. If a client that lives
+	// does not list a row for long, River's answer to a fetch was lost, or River has not written an end.
+	v.rows, err = list[row](ctx, c, `
+		WITH listed AS MATERIALIZED (
+			SELECT client, own, (body->>'watched')::boolean AS watched, (body->>'share')::float8 AS share
+			FROM SCHEMA.straggler_client, jsonb_each(running) AS o (own, body)
+		)
+		SELECT j.id, j.kind, queue, RUN, CASE state WHEN 'available' THEN 'queued' ELSE state::text END,
+			attempt, coalesce(array_length(errors, 1), 0),
+			(SELECT count(*) FROM unnest(errors) AS e WHERE e->>'error' LIKE 'straggler: rescued: it hangs%'), coalesce(attempted_at, now()),
+			coalesce(attempted_by[array_upper(attempted_by, 1)], ''), coalesce(metadata->'straggler', '{}')::text,
+			metadata ? 'cancel_attempted_at', ended, CASE WHEN $1 THEN args::text ELSE '' END,
+			CASE WHEN state <> 'running' THEN '' WHEN m.client IS NULL THEN 'lacks the plugin' WHEN m.client = ANY($5) THEN 'is lost'
+				WHEN l.own IS NOT NULL OR coalesce(b.seen < attempted_at + interval '1 s', true) THEN ''
+				WHEN attempted_at < since AND b.seen > since + CASE WHEN before ? RUN THEN interval '2 s' ELSE '10 s' END
+					THEN 'has another process now'
+				WHEN now() - greatest(attempted_at, ended, pg_postmaster_start_time()) > interval '2 min' THEN 'lives and does not run it'
+				ELSE '' END,
+			coalesce(($6 OR guards && ARRAY[j.kind, '*']) AND NOT coalesce(l.watched, false), false), l.own IS NOT NULL,
+			EXISTS (SELECT FROM SCHEMA.straggler_client o JOIN SCHEMA.straggler_member p USING (client) WHERE o.client <> m.client
+				AND o.slots >= 0 AND j.queue = ANY(o.queues) AND ($6 OR p.guards && ARRAY[j.kind, '*']) AND NOT o.client = ANY($5)),
+			coalesce(l.share, 0), coalesce(b.seen, 'epoch')
+		FROM SCHEMA.river_job j LEFT JOIN SCHEMA.straggler_end e ON e.run = RUN
+			LEFT JOIN SCHEMA.straggler_member m ON m.client = attempted_by[array_upper(attempted_by, 1)]
+			LEFT JOIN SCHEMA.straggler_client b ON b.client = m.client LEFT JOIN listed l ON l.client = m.client AND l.own = RUN
+		WHERE state = 'running' OR j.id = ANY($3) OR metadata ?| CASE WHEN $4 THEN ARRAY['straggler'] END
+		UNION ALL
+		SELECT job, kind, '', run, CASE WHEN by = job AND ok THEN 'succeeded' WHEN by IN (0, job) THEN 'failed' ELSE 'cancelled' END,
+			0, 0, 0, began, '', '{}', false, ended, '', '', false, false, false, 0, 'epoch' FROM SCHEMA.straggler_end WHERE ended > $2
+		UNION ALL
+		SELECT by, kind, '', '', 'succeeded', 0, 0, 0, '0001-01-01 UTC', '',
+			jsonb_build_object('job', job, 'run', run, 'name', copy)::text, false, ended, '', '', false, false, false, 0, 'epoch'
+		FROM SCHEMA.straggler_end WHERE ended > $2 AND by NOT IN (0, job)
+		ORDER BY 1`, c.p.sized, c.from, c.copies, c.unsure, c.judge(clients, time.Now()), c.p.options.Shadow)
 	if err != nil {
 		return nil, err
 	}
 	c.from, c.copies = v.now.Add(-overlap), nil
-	for _, cl := range clients {
-		v.clients[cl.Name] = cl
-	}
 	for _, r := range v.rows {
 		r.name = r.Run
 		var m struct{ mark }
@@ -137,29 +140,32 @@ func list[T any](ctx context.Context, c *coordinator, sql string, args ...any) (
 // judge finds out which clients are lost, and which have come back. Absence of evidence is not death: if the coordinator itself may
 // have been blind, since a look was late, everybody's silence begins anew. It does so, too, but only once, if most clients are
 // silent at once: the fault may lie between the clients and the database. A client that is silent for half as long is quiet: it
-// may be lost. Now is when the look ended.
-func (c *coordinator) judge(v *view, now time.Time) {
+// may be lost. Now is when the clients were read. It returns the names of the lost clients.
+func (c *coordinator) judge(clients []*client, now time.Time) (lost []string) {
 	blind := now.Sub(c.looked) > idleBeat+silence/5
-	for name, cl := range v.clients {
-		before := c.clients[name]
+	known := map[string]*client{}
+	lost = []string{}
+	for _, cl := range clients {
+		before := c.clients[cl.Name]
 		if before == nil {
 			before = &client{}
 		}
 		cl.heard, cl.lost = before.heard, before.lost
 		if !before.Seen.Equal(cl.Seen) || blind && !cl.lost {
 			if cl.lost {
-				c.p.options.Log.Info("riverplugin: a lost client is back", "client", name)
+				c.p.options.Log.Info("riverplugin: a lost client is back", "client", cl.Name)
 			}
 			cl.heard, cl.lost = now, false
 		}
+		known[cl.Name] = cl
 	}
-	c.looked, c.clients, c.quiet = now, v.clients, nil
+	c.looked, c.clients, c.quiet = now, known, nil
 	silent := func(d time.Duration) (names []string, most bool) {
 		known := 0
-		for _, name := range slices.Sorted(maps.Keys(v.clients)) {
-			if cl := v.clients[name]; !cl.lost && !cl.gone() {
+		for _, cl := range clients {
+			if !cl.lost && cl.Slots >= 0 {
 				if known++; now.Sub(cl.heard) >= d {
-					names = append(names, name)
+					names = append(names, cl.Name)
 				}
 			}
 		}
@@ -172,51 +178,23 @@ func (c *coordinator) judge(v *view, now time.Time) {
 	if most && now.Sub(c.doubted) > 3*silence {
 		c.p.options.Log.Warn("riverplugin: most clients are silent at once; their silence begins anew", "clients", len(fresh))
 		c.doubted = now
-		for _, cl := range v.clients {
+		for _, cl := range clients {
 			cl.heard = now
 		}
 		fresh = nil
 	}
 	for _, name := range fresh {
-		cl, level := v.clients[name], slog.LevelWarn
-		if cl.lost = true; len(cl.Running) == 0 {
+		cl, level := known[name], slog.LevelWarn
+		if cl.lost = true; cl.Jobs == 0 {
 			level = slog.LevelInfo // it may have stopped
 		}
 		c.p.options.Log.Log(context.Background(), level, "riverplugin: a client is lost",
-			"client", name, "silent", now.Sub(cl.heard).Round(time.Millisecond), "jobs", len(cl.Running))
+			"client", name, "silent", now.Sub(cl.heard).Round(time.Millisecond), "jobs", cl.Jobs)
 	}
-	for _, r := range v.rows {
-		r.dead = v.dead(r)
+	for _, cl := range clients {
+		if cl.lost {
+			lost = append(lost, cl.Name)
+		}
 	}
-}
-
-// dead says why the attempt of a row does not run any more; "" if it may run. If another process has taken the name of its client,
-// and the one before had not listed the attempt, the present process may have fetched the row before its first beat, and will
-// list it. If a client that lives does not list a row for long, River's answer to a fetch was lost, or River has not written an end.
-func (v *view) dead(r *row) string {
-	cl := v.clients[r.Client]
-	if !r.runs() {
-		return ""
-	}
-	if cl == nil {
-		return "the client " + r.Client + " lacks the plugin"
-	}
-	wait, since := 2*silence, r.Begun
-	if _, listed := cl.Before[r.Run]; listed {
-		wait = 2 * idleBeat
-	}
-	if r.Ended != nil {
-		since = *r.Ended
-	}
-	_, listed := cl.Running[r.Run]
-	unlisted := !listed && cl.Seen.After(r.Begun.Add(time.Second))
-	switch {
-	case cl.lost:
-		return "the client " + cl.Name + " is lost"
-	case unlisted && r.Begun.Before(cl.Since) && cl.Seen.After(cl.Since.Add(wait)):
-		return "another process has the name of the client " + cl.Name + " now"
-	case unlisted && v.now.Sub(since) > flushed && v.now.Sub(v.started) > flushed:
-		return "the client " + cl.Name + " lives and does not run it"
-	}
-	return ""
+	return lost
 }

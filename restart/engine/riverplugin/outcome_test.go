@@ -263,6 +263,7 @@ func TestAFailureWaitsForTheCopy(t *testing.T) {
 						id := insert(t, a, work{Name: name}, &river.InsertOpts{MaxAttempts: 1})
 						s.begun(name + " try1")
 						for made := false; !made; time.Sleep(10 * time.Millisecond) {
+							var err error
 							if made, err = a.plugin.Copy(t.Context(), id); !assert.NoError(t, err, name) {
 								return
 							}
@@ -459,12 +460,13 @@ func TestNearTies(t *testing.T) {
 			s.begun(name + " try1")
 			if i < each {
 				for made := false; !made; time.Sleep(10 * time.Millisecond) {
+					var err error
 					if made, err = a.plugin.Copy(t.Context(), id); !assert.NoError(t, err) {
 						return
 					}
 				}
 			} else {
-				for other = " try2"; s.row(id).Attempt == 1 && s.row(id).State == "running"; time.Sleep(10 * time.Millisecond) {
+				for other = " try2"; s.row(id).State == "running" && s.row(id).Attempt == 1; time.Sleep(10 * time.Millisecond) {
 					assert.NoError(t, a.plugin.Rescue(t.Context(), id))
 				}
 			}

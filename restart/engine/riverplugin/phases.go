@@ -12,6 +12,9 @@ import (
 	"github.com/straggler-go/straggler/restart/tracker"
 )
 
+// place is a client at a queue.
+type place struct{ queue, client string }
+
 // kind is a kind of jobs, and its phase. Each run of a job is a task of the phase.
 type kind struct {
 	Kind
@@ -49,7 +52,6 @@ const (
 	// No copies are made for this time after a client without the plugin was seen.
 	strangeFor = 5 * time.Minute
 	// River, at a client that lives, has written the end of an attempt after this time, as a rule.
-	flushed = 2 * time.Minute
 )
 
 // kindOf returns the kind of a name. It makes the phase of the kind when the first of its jobs is seen.
@@ -84,7 +86,7 @@ func (k *kind) task(v *view, r *row) *task {
 	}
 	t.r, t.seen = r, true
 	for _, of := range v.copies[r.Run] {
-		k.list(v, t, of)
+		k.list(t, of)
 	}
 	return t
 }
@@ -104,17 +106,20 @@ func (c *coordinator) tell(v *view) {
 	c.todo, c.active = nil, false
 	goesOn := map[string]bool{} // by the runs of jobs
 	for _, r := range v.rows {
-		cl := v.clients[r.Client]
 		switch _, named := c.p.options.of(r.Kind); {
 		case r.copied.Job != 0:
 		case r.Ended != nil && !r.runs():
 			if named {
 				c.ended(v, r)
 			}
-		case cl == nil:
-			c.meet(v, r)
-		case c.actsAt(cl, r.Kind) && !cl.Running[r.Run].Watched:
-			c.running(v, cl, r)
+		case c.clients[r.Client] == nil: // its jobs are never touched
+			at := place{r.Queue, r.Client}
+			if v.now.Sub(c.strange[at]) > strangeFor {
+				c.p.options.Log.Warn("riverplugin: a client lacks the plugin, so its queue gets no copies", "client", r.Client, "queue", r.Queue)
+			}
+			c.strange[at] = v.now
+		case named && r.Acts:
+			c.running(v, r)
 			fallthrough
 		default:
 			goesOn[r.Run] = r.Ended == nil
@@ -122,7 +127,7 @@ func (c *coordinator) tell(v *view) {
 	}
 	for run, all := range v.copies {
 		for _, r := range all {
-			if r.State != "succeeded" && (!goesOn[run] || r.dead != "" || !r.runs() && r.State != "queued") {
+			if r.State != "succeeded" && (!goesOn[run] || r.Dead != "" || !r.runs() && r.State != "queued") {
 				c.todo = append(c.todo, order{verb: drops, r: r})
 			}
 		}
@@ -133,18 +138,18 @@ func (c *coordinator) tell(v *view) {
 }
 
 // list adds a row to what the next poll tells the phase.
-func (k *kind) list(v *view, t *task, r *row) {
+func (k *kind) list(t *task, r *row) {
 	a := engine.Attempt{ID: r.name, Task: t.number, Machine: r.Client, Begun: r.Begun}
 	if a.State.UnmarshalText([]byte(r.State)) != nil {
 		return // a client without the plugin has ended a copy
 	}
-	if cl := v.clients[r.Client]; cl != nil && cl.Running[r.Run].Share > 0 {
-		a.Progress, a.AsOf = tracker.Report{Score: cl.Running[r.Run].Share}, cl.Seen
+	if r.Share > 0 {
+		a.Progress, a.AsOf = tracker.Report{Score: r.Share}, r.Seen
 	}
 	if r.Ended != nil {
 		a.Ended, a.Published = *r.Ended, a.State == engine.Succeeded
 	}
-	if r.dead != "" {
+	if r.Dead != "" {
 		a.State = engine.Lost
 	}
 	k.told = append(k.told, a)
@@ -154,7 +159,7 @@ func (k *kind) list(v *view, t *task, r *row) {
 // kind have sizes: that of a job that has ended is not known.
 func (c *coordinator) ended(v *view, r *row) {
 	if k := c.kindOf(r.Kind); k.tasks[r.Run] != nil || r.State == "succeeded" && k.Work == nil && len(k.tasks) < mostLearnt {
-		k.list(v, k.task(v, r), r)
+		k.list(k.task(v, r), r)
 	}
 }
 
@@ -163,59 +168,47 @@ func (c *coordinator) ended(v *view, r *row) {
 // in the queue. A job that hangs is rescued if the copy fails, or is not ready when the job has run for twice as long. A client that
 // is silent may be lost: its jobs do not hang, and get a copy, too. If a client is lost, its job is left to a copy that runs
 // elsewhere.
-func (c *coordinator) running(v *view, cl *client, r *row) {
+func (c *coordinator) running(v *view, r *row) {
 	c.active = true
 	if r.Ended != nil { // River has not yet written the end
-		if r.dead != "" && v.now.Sub(*r.Ended) > 2*silence {
+		if r.Dead != "" && v.now.Sub(*r.Ended) > 2*silence {
 			c.todo = append(c.todo, order{verb: rescues, r: r, why: "the attempt that ended the job has died"})
 		}
 		return
 	}
 	k := c.kindOf(r.Kind)
 	t, all := k.task(v, r), v.copies[r.Run]
-	_, listed := cl.Running[r.Run]
-	may := k.Copies && listed && !r.Cancelled && c.mayCopy(v, r)
+	may := k.Copies && r.Listed && r.Others && !r.Cancelled && !c.strangers(v, r.Queue)
 	k.phase.SetEligible(t.number, may, false)
-	age, silent := v.now.Sub(r.Begun).Seconds(), c.looked.Sub(cl.heard)
+	age, silent := v.now.Sub(r.Begun).Seconds(), c.looked.Sub(c.clients[r.Client].heard)
 	late := t.overdue > 0 && age >= 2*t.overdue
-	hangs := t.overdue > 0 && age >= t.overdue && listed && silent < silence/2
-	if !late && slices.ContainsFunc(all, func(of *row) bool { return of.runs() && of.dead == "" }) {
-		r.dead = ""
+	hangs := t.overdue > 0 && age >= t.overdue && r.Listed && silent < silence/2
+	if !late && slices.ContainsFunc(all, func(of *row) bool { return of.runs() && of.Dead == "" }) {
+		r.Dead = ""
 	}
 	may = may && len(all) == 0 && !t.copied
-	o := order{verb: copies, r: r, t: t, name: "copy of " + r.Run, avoid: c.quiet, why: r.dead}
-	if r.dead != "" || hangs && !may && (late || len(all) == 0) {
+	o := order{verb: copies, r: r, t: t, name: "copy of " + r.Run, avoid: c.quiet}
+	if r.Dead != "" || hangs && !may && (late || len(all) == 0) {
 		o.verb, may = rescues, true
 	}
-	if hangs && o.why == "" {
+	if r.Dead != "" {
+		o.why = fmt.Sprintf("the client %s %s", r.Client, r.Dead)
+	} else if hangs {
 		longest, known := c.machines.Knowledge().Longest(r.Kind, max(k.work(r), 0))
 		o.why = fmt.Sprintf("it hangs: it has run for %.3gs, and the longest of %d known jobs of its kind took %.3gs", age, known, longest)
-	} else if o.why == "" && slices.Contains(c.quiet, r.Client) {
+	} else if slices.Contains(c.quiet, r.Client) {
 		o.why = fmt.Sprintf("its client %s may be lost: it has been silent for %.3gs", r.Client, silent.Seconds())
 	}
 	if may && o.why != "" {
 		c.todo = append(c.todo, o)
 	}
-	k.list(v, t, r)
+	k.list(t, r)
 }
 
-// meet notes a client without the plugin that works a row. Its jobs are never touched, and as long as it may be there, jobs of the
-// queue get no copies: it could take a copy.
-func (c *coordinator) meet(v *view, r *row) {
-	if v.now.Sub(c.strange[r.Queue]) > strangeFor {
-		c.p.options.Log.Warn("riverplugin: a client lacks the plugin, so its queue gets no copies", "client", r.Client, "queue", r.Queue)
-	}
-	c.strange[r.Queue] = v.now
-}
-
-// mayCopy reports whether a job may get a copy now: no client without the plugin may take the copy, and another client lives that
-// works the queue of the job, and could work a copy.
-func (c *coordinator) mayCopy(v *view, r *row) bool {
-	if v.now.Sub(c.strange[r.Queue]) <= strangeFor {
-		return false
-	}
-	for _, cl := range v.clients {
-		if cl.Name != r.Client && slices.Contains(cl.Queues, r.Queue) && c.actsAt(cl, r.Kind) && !cl.gone() && !cl.lost {
+// strangers reports whether a client without the plugin may be there, which could take a copy of a job of the queue.
+func (c *coordinator) strangers(v *view, queue string) bool {
+	for at, seen := range c.strange {
+		if at.queue == queue && v.now.Sub(seen) <= strangeFor && c.clients[at.client] == nil {
 			return true
 		}
 	}
