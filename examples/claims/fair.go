@@ -19,9 +19,7 @@ var fairRuns = map[string]func(seed uint64) []float64{
 		return []float64{p}
 	},
 	"H3": gainOfWaiting,
-	"H4": func(seed uint64) []float64 {
-		return []float64{sticky(seed, 100, 1, 5, 1000, 0, nil).Near.Share(0)}
-	},
+	"H4": func(seed uint64) []float64 { return []float64{sticky(seed, 100, 1, 5, 1000, 0).Near.Share(0)} },
 	"H5": stickySlots,
 	"H6": func(seed uint64) []float64 {
 		var v []float64
@@ -153,8 +151,8 @@ func scans(seed uint64, n, slots, jobs, blocks int, apart time.Duration, wait *d
 }
 
 // sticky runs scans with Hadoop's rules: one task in each heartbeat, and machines with equal load.
-func sticky(seed uint64, n, slots, jobs, blocks int, apart time.Duration, wait *delay.Policy) cluster.Result {
-	c := scans(seed, n, slots, jobs, blocks, apart, wait)
+func sticky(seed uint64, n, slots, jobs, blocks int, apart time.Duration) cluster.Result {
+	c := scans(seed, n, slots, jobs, blocks, apart, nil)
 	c.OneTask, c.EvenLoad = true, true
 	return must(c)
 }
@@ -171,7 +169,7 @@ func stickySlots(seed uint64) []float64 {
 	for _, jobs := range []int{10, 20} {
 		v = append(v, ratio(run(jobs, nil).End, run(jobs, wait).End))
 	}
-	return append(v, ratio(fifty.End, waits.End), sticky(seed, 90, 4, 50, 1440, time.Second, nil).Near.Share(0))
+	return append(v, ratio(fifty.End, waits.End), sticky(seed, 90, 4, 50, 1440, time.Second).Near.Share(0))
 }
 
 // replicas draws a number of different machines.

@@ -83,14 +83,13 @@ func newNetwork(c *Config) *network {
 		add(h.Card) // out
 		add(h.Card) // in
 	}
-	if len(c.Physical) == 0 && c.Network > 0 {
-		add(c.Network)
-		n.machines++
-	}
 	if len(c.Physical) > 0 {
 		for _, m := range c.Machines {
 			add(m.DiskRate)
 		}
+	} else if c.Network > 0 {
+		add(c.Network)
+		n.machines++
 	}
 	return n
 }
