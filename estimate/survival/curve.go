@@ -66,7 +66,7 @@ type Curve struct {
 	second float64
 	// The distribution of times beyond the longest value.
 	beyond tail
-	// Bins for fast sorting and searching; nil until the curve has had manyTimes values.
+	// Bins for fast searching; nil until the curve has had manyTimes distinct times of ended tasks.
 	bins *bins
 }
 
@@ -110,7 +110,7 @@ func (c *Curve) Observe(x float64, ended bool) bool {
 // if the curve has more values than ever before.
 func (c *Curve) Fit() {
 	c.fits++
-	c.sort()
+	slices.Sort(c.values)
 	c.at, c.above, c.area = c.at[:0], c.above[:0], c.area[:0]
 	c.aboveOthers, c.areaOthers = c.aboveOthers[:0], c.areaOthers[:0]
 	c.longest, c.second, c.ends = 0, 0, 0
@@ -145,55 +145,6 @@ func (c *Curve) Fit() {
 	c.beyond = others{curve: c, factor: 1, longest: c.longest}.tail()
 }
 
-// sort sorts the values. If there are many values, it first puts each value into a bin near its final position.
-func (c *Curve) sort() {
-	n := len(c.values)
-	if n >= manyTimes {
-		if c.bins == nil {
-			c.bins = new(bins)
-		}
-		c.values = c.bins.order(c.values, slices.Max(c.values).x())
-	}
-	moves := 0
-	for i := 1; i < n; i++ {
-		v, at := c.values[i], i
-		for ; at > 0 && c.values[at-1] > v; at-- {
-			c.values[at] = c.values[at-1]
-		}
-		c.values[at] = v
-		// A few very long times can put all other times into one bin. Then insertion sort would be slow.
-		if moves += i - at; moves > mostMoves*n {
-			slices.Sort(c.values)
-			return
-		}
-	}
-}
-
-// mostMoves is the number of places by which insertion sort may move a value on average. If values move further,
-// slices.Sort is faster.
-const mostMoves = 16
-
-// order returns the values in the order of their bins. It writes them into the slice b.values, and stores the given
-// slice in b.values for its next call.
-func (b *bins) order(values []value, longest float64) []value {
-	n := len(values)
-	b.reset(n, longest)
-	for _, v := range values {
-		b.starts[b.index(v.x())+1]++
-	}
-	for i := range n {
-		b.starts[i+1] += b.starts[i]
-	}
-	ordered := slices.Grow(b.values[:0], n)[:n]
-	for _, v := range values {
-		at := &b.starts[b.index(v.x())]
-		ordered[*at] = v
-		*at++
-	}
-	b.values = values
-	return ordered
-}
-
 // reset makes n empty bins for the times from 0 to the argument longest.
 func (b *bins) reset(n int, longest float64) {
 	b.starts = slices.Grow(b.starts[:0], n+1)[:n+1]
@@ -202,7 +153,7 @@ func (b *bins) reset(n int, longest float64) {
 	b.from -= min(b.from, 1<<(binOctaves+num.Fraction))
 }
 
-// bins divides a range of times into as many bins as there are times, so that a time is found or sorted fast. Each
+// bins divides a range of times into as many bins as there are times, so that a time is found fast. Each
 // bin is longer than the bin before it by a constant factor, because few times are long and short times are close
 // together.
 type bins struct {
@@ -210,11 +161,9 @@ type bins struct {
 	starts []int32
 	// The bits of the float64 at which the first bin begins.
 	from uint64
-	// Memory that the method order uses.
-	values []value
 }
 
-// manyTimes is a number of times. With at least so many, bins make sorting and searching much faster.
+// manyTimes is a number of times. With at least so many, bins make searching much faster.
 const manyTimes = 64
 
 const (
