@@ -421,22 +421,29 @@ func (s *stage) raised(n *node, zombie, successor end, first, outside string) {
 	assert.Equal(t, effects, rows(t, s.pool, "effect WHERE job = $1", name), name)
 }
 
-// River itself rescues a job, as its RescueStuckJobsAfter says, and the first attempt goes on. It changes nothing, either.
+// River itself rescues a job, as its RescueStuckJobsAfter says, and the first attempt goes on. It changes nothing, either, also if
+// middleware outside hides what the plugin says. If a new River does not look for that, or writes an end without its metadata, this
+// test fails.
 func TestAZombieOfRiversOwnRescue(t *testing.T) {
 	s := newStage(t)
-	n := start(t, s.pool, "a", setup{options: riverplugin.Options{Kinds: map[string]riverplugin.Kind{"work": {}}, Log: quiet}}, s.handle)
-	for _, zombie := range []end{ok, fails, cancels, snoozes} {
-		name := string(zombie)
-		id := insert(t, n, work{Name: name}, nil)
-		s.begun(name + " try1")
-		_, err := s.pool.Exec(t.Context(), "UPDATE river_job SET state = 'available', scheduled_at = now() WHERE id = $1", id)
-		require.NoError(t, err)
-		s.begun(name + " try2")
-		s.end(name+" try1", zombie)
-		time.Sleep(300 * time.Millisecond)
-		assert.Equal(t, jobRow{"running", "", 2, 0}, s.row(id), name)
-		s.end(name+" try2", ok)
-		assert.Equal(t, jobRow{"completed", "try2", 2, 0}, s.settled(id), name)
+	for outside, middleware := range map[string][]rivertype.WorkerMiddleware{"alone": nil, "wrapped": {&wrapper{}}, "swallowed": {&swallower{}}} {
+		n := start(t, s.pool, outside, setup{
+			options: riverplugin.Options{Kinds: map[string]riverplugin.Kind{"work": {}}, Log: quiet}, middleware: middleware,
+		}, s.handle)
+		for _, zombie := range []end{ok, fails, panics, cancels, snoozes} {
+			name := fmt.Sprint(outside, " ", zombie)
+			id := insert(t, n, work{Name: name}, nil)
+			s.begun(name + " try1")
+			_, err := s.pool.Exec(t.Context(), "UPDATE river_job SET state = 'available', scheduled_at = now() WHERE id = $1", id)
+			require.NoError(t, err)
+			s.begun(name + " try2")
+			s.end(name+" try1", zombie)
+			time.Sleep(300 * time.Millisecond)
+			assert.Equal(t, jobRow{"running", "", 2, 0}, s.row(id), name)
+			s.end(name+" try2", ok)
+			assert.Equal(t, jobRow{"completed", "try2", 2, 0}, s.settled(id), name)
+		}
+		n.stop()
 	}
 }
 
