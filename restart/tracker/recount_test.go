@@ -16,9 +16,10 @@ import (
 // Each count that the parts keep as events arrive is the same as if it were counted again from the tasks, the attempts
 // and the machines, after each of many random events, some of which make no sense.
 func TestEveryCountIsRightAfterEachEvent(t *testing.T) {
+	t.Parallel()
 	for name, policy := range policytest.Policies() {
 		t.Run(name, func(t *testing.T) {
-			for seed := range cases(6, 60) {
+			for seed := range cases(2, 60) {
 				w := newWorld(t, policy, 2000+seed)
 				for range 250 {
 					w.step()
@@ -32,7 +33,8 @@ func TestEveryCountIsRightAfterEachEvent(t *testing.T) {
 
 // The same holds with the default policy, which learns more, with clones, with machines that leave, and after a restore.
 func TestEveryCountIsRightWithTheDefault(t *testing.T) {
-	for seed := range cases(20, 200) {
+	t.Parallel()
+	for seed := range cases(8, 200) {
 		rng := rand.New(rand.NewPCG(seed, 71))
 		work := make([]float64, 4+rng.IntN(27))
 		for i := range work {
@@ -59,6 +61,7 @@ func TestEveryCountIsRightWithTheDefault(t *testing.T) {
 // A machine is suspect by the definition, which a slow oracle follows, after each refit of the curve of run times. Some
 // attempts run on machines that nobody names. Half of the phases have one machine, which is never suspect.
 func TestSuspectMachinesAreThoseOfTheOracle(t *testing.T) {
+	t.Parallel()
 	suspects := 0
 	for seed := range cases(40, 400) {
 		rng := rand.New(rand.NewPCG(seed, 73))
@@ -105,8 +108,9 @@ func TestSuspectMachinesAreThoseOfTheOracle(t *testing.T) {
 
 // The same holds for a growing phase, which forgets tasks, attempts and ends.
 func TestEveryCountOfAGrowingPhaseIsRight(t *testing.T) {
+	t.Parallel()
 	names := []string{"", "late", "hadoop", "dryad", "spark"}
-	for seed := range cases(10, 100) {
+	for seed := range cases(5, 100) {
 		config := tracker.Config{
 			Recent: time.Duration(5+seed%3*20) * time.Second, Slots: 30, Machines: 6, Interval: time.Second, Clones: 1 + int(seed%5)/4,
 		}
