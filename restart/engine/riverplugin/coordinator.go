@@ -232,15 +232,17 @@ func (c *coordinator) do(ctx context.Context, o order) (done string, err error) 
 	return done, err
 }
 
-// sweepEvery is the time between two calls of sweep .
+// sweepEvery is the time between two calls of sweep.
 const sweepEvery = 10 * time.Second
 
-// sweep removes rows of the plugin's tables that nobody needs, and saves what was learnt.
+// sweep removes rows of the plugin's tables that nobody needs, and saves what was learnt. The end of a run stays as long as a client
+// lists an attempt of the run: the attempt learns by it whether it has won, also long after its own CompleteTx.
 func (c *coordinator) sweep(ctx context.Context) error {
 	b := &pgx.Batch{}
 	b.Queue(c.p.in(`DELETE FROM SCHEMA.straggler_end WHERE run IN (SELECT run FROM SCHEMA.straggler_end WHERE ended < $1 AND NOT EXISTS (
 		SELECT FROM SCHEMA.river_job j WHERE j.id = job AND RUN = run AND state = 'running'
-	) LIMIT 20000)`), c.from.Add(-silence)) // more would take too long; the rest is removed later
+	) AND run NOT IN (SELECT body->>'run' FROM SCHEMA.straggler_client, jsonb_each(running) AS o (own, body)) LIMIT 20000)`),
+		c.from.Add(-silence)) // more would take too long; the rest is removed later
 	// A client that has jobs stays: they are rescued, also if all clients were away for longer.
 	b.Queue(c.p.in(`WITH gone AS (
 		DELETE FROM SCHEMA.straggler_member

@@ -2,9 +2,13 @@ package riverplugin
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river/rivertype"
+
+	"github.com/straggler-go/straggler/restart/engine"
 )
 
 // leader returns a coordinator that has the lease, and the row of a job that runs.
@@ -37,6 +41,16 @@ func (p *Plugin) Rescue(ctx context.Context, job int64) error {
 	}
 	c.todo = []order{{verb: rescues, r: r, why: "a test"}}
 	return c.carryOut(ctx)
+}
+
+// Sweep removes the rows that nobody needs, as the coordinator does, also of ends of a moment ago.
+func (p *Plugin) Sweep(ctx context.Context) error {
+	c, _, err := p.leader(ctx, 0)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return err
+	}
+	c.from, c.machines = time.Now().Add(time.Minute), new(engine.Machines)
+	return c.sweep(ctx)
 }
 
 // Claim claims the end of a job for an attempt, as the middleware does. Off is added to the time of the begin of the run.

@@ -491,3 +491,55 @@ func TestNearTies(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// The handler of an original, and that of a copy, goes on after its CompleteTx. The end of its job is known as long as it goes on: its
+// context does not end, and subscribers learn of the end of the job.
+func TestAHandlerGoesOnAfterCompleteTx(t *testing.T) {
+	pool := database(t)
+	committed, release, causes := make(chan bool, 1), make(chan bool), make(chan error, 1)
+	handle := func(ctx context.Context, name string, job *river.Job[work]) error {
+		if name != job.Args.Name {
+			<-ctx.Done() // the original of the copy
+			return context.Cause(ctx)
+		}
+		err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+			_, err := riverplugin.CompleteTx(ctx, tx, job)
+			return err
+		})
+		committed <- true
+		<-release
+		causes <- context.Cause(ctx)
+		return err
+	}
+	s := setup{slots: 1, options: riverplugin.Options{Log: quiet}}
+	a := start(t, pool, "a", s, handle)
+	for _, name := range []string{"a", "b"} {
+		n, id := a, insert(t, a, work{Name: name}, nil)
+		if name == "b" {
+			require.Eventually(t, func() bool { return rows(t, pool, "river_job WHERE id = $1 AND state = 'running'", id) == 1 },
+				10*time.Second, 10*time.Millisecond)
+			n = start(t, pool, "b", s, handle)
+			copied, err := n.plugin.Copy(t.Context(), id)
+			require.NoError(t, err)
+			require.True(t, copied)
+		}
+		events, cancel := n.Subscribe(river.EventKindJobCompleted)
+		defer cancel()
+		<-committed
+		require.Eventually(t, func() bool { return rows(t, pool, "straggler_client WHERE client = $1 AND running <> '{}'", name) == 1 },
+			10*time.Second, 10*time.Millisecond)
+		require.NoError(t, n.plugin.Sweep(t.Context()))
+		time.Sleep(300 * time.Millisecond) // some beats
+		release <- true
+		assert.NoError(t, <-causes, name)
+		select {
+		case e := <-events:
+			assert.Equal(t, id, e.Job.ID)
+		case <-time.After(5 * time.Second):
+			t.Error("no event", name)
+		}
+		assert.Eventually(t, func() bool {
+			return assert.NoError(t, n.plugin.Sweep(t.Context())) && rows(t, pool, "straggler_end") == 0
+		}, 5*time.Second, 100*time.Millisecond, "nobody needs the end any more")
+	}
+}
