@@ -118,6 +118,7 @@ func TestWithinOnePercentOfSolver(t *testing.T) {
 		// The factors allow for the solver's own tolerance and for the digits of its output.
 		assert.GreaterOrEqual(t, a.Seconds, row.bound*(1-2e-6), "%v: the answer is shorter than the solver's bound", m)
 		assert.LessOrEqual(t, a.Bound, row.best*(1+2e-6), "%v: the bound exceeds the solver's placement", m)
+		assert.GreaterOrEqual(t, a.Bound, .9*row.bound, "%v: the own bound is weak", m)
 		gap := a.Seconds/row.bound - 1
 		if gap <= 0.01 {
 			within++

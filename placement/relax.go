@@ -24,17 +24,19 @@ type relaxation struct {
 	bestPrice []float64 // the prices that prove best
 	trial     []float64
 	cost      []float64 // by rack: what a task costs there
-	unit      float64   // the time of a mean input: the price of a slot counts in it
+	unit      float64   // the time of slotInputs mean inputs: the price of a slot counts in it
 }
 
 // width is the number of rows of each rack in the linear program: for the uplink, the downlink and the slots.
 const width = 3
 
-// These numbers were chosen on 25 problems of five families, so that the lower bound reaches that of the linear program.
+// These numbers were chosen on 45 problems of five families, so that the lower bound nears that of the linear program.
 const (
 	mostRounds = 600
 	// Of the work that is left, the rounds take at most the part 1/roundsPart; the search has the rest.
 	roundsPart = 3
+	// A slot too many is as bad as so many mean inputs are long. With 2 or less, prices of scarce slots come too late.
+	slotInputs = 5
 	// A step of the prices is a part of the step that would close the gap if only one price mattered. The part begins at
 	// firstStep, is multiplied by shorten after patientRounds rounds without a better bound, and ends at lastStep.
 	firstStep, lastStep    = 2.0, 1e-4
@@ -63,7 +65,7 @@ func (m *model) rightSide(j, q int) float64 {
 // longest, the longest transfer of a known placement, or when its part of the work is used up.
 func relax(m *model, longest float64, w *work) *relaxation {
 	s := byVolume(m)
-	s.cost, s.unit = make([]float64, m.r), sum(m.full)/float64(m.n*m.r)
+	s.cost, s.unit = make([]float64, m.r), slotInputs*sum(m.full)/float64(m.n*m.r)
 	copy(s.price, s.bestPrice)
 	used, mean := make([]float64, width*m.r), make([]float64, width*m.r)
 	steps := int64(stepsOfAPair * m.n * m.r)

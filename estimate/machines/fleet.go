@@ -87,13 +87,13 @@ func (e evidence) within(limit float64) evidence {
 	return e
 }
 
-// at converts an instant of the host to the time of the record. If the host's clock has stepped back, at removes
-// evidence that would then be in the future.
+// at converts an instant of the host to the time of the record. If the host's clock has stepped back, at once or little by
+// little, at removes evidence that is then in the future.
 func (r *Record) at(now time.Time) time.Duration {
 	r.begin()
-	c, before := r.config.choices(), r.clock.Since
+	c := r.config.choices()
 	at := c.At(&r.clock, now)
-	if before > c.By(at) {
+	if r.fleet.origins.Ahead(c.By(at)) {
 		r.forgetOld()
 		r.fleet.merged = true
 	}

@@ -165,11 +165,9 @@ func stickySlots(seed uint64) []float64 {
 	}
 	wait := waiting(10 * time.Second)
 	five, fifty, waits := run(5, nil), run(50, nil), run(50, wait)
-	v := []float64{fifty.Near.Share(0), five.Near.Share(0), waits.Near.Share(0)}
-	for _, jobs := range []int{10, 20} {
-		v = append(v, ratio(run(jobs, nil).End, run(jobs, wait).End))
-	}
-	return append(v, ratio(fifty.End, waits.End), sticky(seed, 90, 4, 50, 1440, time.Second).Near.Share(0))
+	gain := func(jobs int) float64 { return ratio(run(jobs, nil).End, run(jobs, wait).End) }
+	return []float64{fifty.Near.Share(0), five.Near.Share(0), waits.Near.Share(0), gain(10), gain(20), ratio(fifty.End, waits.End),
+		sticky(seed, 90, 4, 50, 1440, time.Second).Near.Share(0)}
 }
 
 // replicas draws a number of different machines.

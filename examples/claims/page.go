@@ -68,11 +68,6 @@ var papers = []paper{
 	{"S", "DynamicShare: Zacheilas and Kalogeraki, *Real-Time Scheduling of Skewed MapReduce Jobs*, ICAC 2014", shareRuns},
 }
 
-// paperOf returns the paper of a row.
-func paperOf(id string) paper {
-	return papers[slices.IndexFunc(papers, func(p paper) bool { return strings.HasPrefix(id, p.prefix) })]
-}
-
 // pageText is the page without its tables: the headlines, and then the rows with what the seeds showed of them. COMMAND
 // stands for the command that wrote the page.
 //

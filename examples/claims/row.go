@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
@@ -51,7 +52,8 @@ func allRows() []row {
 	var rows []row
 	check(json.Unmarshal(rowsText, &rows))
 	for i := range rows {
-		rows[i].run = paperOf(rows[i].ID).runs[rows[i].ID]
+		of := slices.IndexFunc(papers, func(p paper) bool { return strings.HasPrefix(rows[i].ID, p.prefix) })
+		rows[i].run = papers[of].runs[rows[i].ID]
 	}
 	return rows
 }

@@ -99,6 +99,9 @@ func readFigures(path string) (f figuresOfFile, err error) {
 		}
 		last.Players = append(last.Players, s)
 	}
+	if i := slices.IndexFunc(f.cells, func(c worlds.Cell) bool { return len(c.Players) < len(f.players) }); i >= 0 {
+		return f, fmt.Errorf("%s: %v lacks policies of the first cell", path, &f.cells[i])
+	}
 	f.of = slices.IndexFunc(f.players, func(p worlds.Player) bool { return p.Name == "default" })
 	if f.of < 0 {
 		return f, fmt.Errorf("%s has no line for the default", path)

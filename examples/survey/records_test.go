@@ -57,6 +57,7 @@ func TestCompareFilesThatDoNotFit(t *testing.T) {
 		`line 6: the policy is naive, want those`:  {"default,50", "naive,50"},
 		`has no line for the default`:              {"default,", "late,"},
 		`want a file of -worlds -csv`:              {"list,world", "world,list"},
+		`lacks policies of the first cell`:         {figureLines[strings.LastIndex(strings.TrimSpace(figureLines), "\n")+1:], ""},
 		`have no cell in common`:                   {figureLines[strings.Index(figureLines, "\n")+1:], "first,d,none,work,2,1,default,1,1,1,1,1,1\n"},
 	} {
 		n := -1
