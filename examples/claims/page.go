@@ -203,7 +203,7 @@ type headline struct {
 	Paper, Where, Sentence string
 	Row                    string
 	Figures                []int  // indexes in the measures of the row
-	Why                    string // why it is not shown, in a few words
+	Why, Remark            string // why it is not shown, and what to know if it is, in a few words
 }
 
 //go:embed headlines.json
@@ -240,7 +240,7 @@ func writeHeadlines(b *strings.Builder, outcomes, again []outcome) {
 			}
 			verdict = worse(verdict, own)
 		}
-		why := ""
+		why := h.Remark
 		if verdict != shown {
 			verdict, why = "**"+verdict+"**", h.Why
 		}
