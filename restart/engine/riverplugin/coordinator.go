@@ -29,24 +29,22 @@ type coordinator struct {
 	todo     []order             // what this turn wants to change in the database
 	copies   []int64             // that the last look has shown
 	unsure   bool                // there may be others
-	looked   time.Time           // when the last look succeeded, by the clock of this process
-	clients  map[string]*client  // as the last look has shown them
+	looked   time.Time           // when the clients were read that the last look has shown, by the clock of this process
+	clients  map[string]*client  // as they were last read
 	doubted  time.Time           // when most clients were silent at once
 	quiet    []string            // clients that may be lost
-	strange  map[place]time.Time // when clients without the plugin were seen
+	strange  map[place]time.Time // when clients without the plugin were seen in the last strangeFor
 	from     time.Time           // ends of attempts before this time are known, by the clock of the database
 	swept    time.Time           // of the last removal of old rows
 	told     time.Time           // of the last line of the shadow mode
 }
 
 // turn looks once and acts once.
-func (c *coordinator) turn(term int64) (err error) {
+func (c *coordinator) turn(ctx context.Context, term int64) (err error) {
 	if term == 0 {
 		c.term, c.active = 0, false
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
 	if c.term != term {
 		if err = c.begin(ctx, term); err != nil {
 			return err

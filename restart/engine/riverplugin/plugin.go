@@ -175,7 +175,9 @@ const (
 	silence   = 5 * time.Second // a client without a beat for so long is lost
 	runWithin = 5 * time.Second // a job waits for the first beat so long
 	leaseTime = 3 * time.Second // a coordinator without a beat for so long may be replaced
-	patience  = 2 * time.Second // an answer of the database is awaited so long; a connection that takes longer may be dead
+	// An answer of the database is awaited so long; a connection that takes longer may be dead. A beat and the turn after it have this
+	// time together: with the pause before the next beat, it must not be longer than the lease.
+	patience = 2 * time.Second
 )
 
 // Run tells the other clients that this one lives, and coordinates rescues and copies if no other client does. Call it
@@ -197,14 +199,16 @@ func (p *Plugin) Run(ctx context.Context, client *river.Client[pgx.Tx]) {
 		if ctx.Err() != nil {
 			ctx, stops = context.WithoutCancel(ctx), true
 		}
-		term, named, some, err := p.beat(!begun, stops)
+		round, cancel := context.WithTimeout(context.Background(), patience)
+		term, named, some, err := p.beat(round, !begun, stops)
 		if err == nil && !begun {
 			begun = true
 			close(p.begun)
 		}
 		if err == nil {
-			err = c.turn(term)
+			err = c.turn(round, term)
 		}
+		cancel()
 		if err != nil && !failed {
 			p.options.Log.Warn("riverplugin: the database does not answer, or refuses", "client", p.client, "error", err)
 		}
@@ -226,9 +230,7 @@ func (p *Plugin) Run(ctx context.Context, client *river.Client[pgx.Tx]) {
 // nobody else has it. It returns the term of the lease, 0 if another client has it, and whether attempts of named kinds run here, and
 // whether any do. It ends the attempts that can end nothing any more. The first beat creates the tables. A client that stops gives
 // the lease back, and says that it is gone when no attempt runs any more.
-func (p *Plugin) beat(first, stops bool) (term int64, named, some bool, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
+func (p *Plugin) beat(ctx context.Context, first, stops bool) (term int64, named, some bool, err error) {
 	var running []byte
 	var queues, over []string
 	slots := -1
