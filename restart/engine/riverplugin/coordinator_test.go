@@ -90,6 +90,7 @@ func (c *coordinator) orders(verb int) (ids []int64) {
 // see judges the clients of a look, and tells the phases. As in a look, the attempts of lost clients are dead.
 func (c *coordinator) see(s *sight, at time.Time) {
 	lost := c.judge(s.clients, at)
+	c.looked = at
 	for _, r := range s.rows {
 		if r.runs() && slices.Contains(lost, r.Client) {
 			r.Dead = "is lost"
@@ -134,7 +135,7 @@ func TestAJobThatWasNeverSeenIsLearntFrom(t *testing.T) {
 func TestALostClientIsNotBackByAGapOfSight(t *testing.T) {
 	log := new(strings.Builder)
 	c, beat := sighted(t, log), time.Now()
-	look := func(beat time.Time) { c.judge(seen(time.Now(), beat).clients, time.Now()) }
+	look := func(beat time.Time) { c.see(seen(time.Now(), beat), time.Now()) }
 	look(beat)
 	c.clients["a"].heard = time.Now().Add(-2 * silence)
 	look(beat)
@@ -152,7 +153,7 @@ func TestALostClientIsNotBackByAGapOfSight(t *testing.T) {
 func TestClientsThatAreGoneAreForgotten(t *testing.T) {
 	c, now := sighted(t, new(strings.Builder)), time.Now()
 	c.clients = map[string]*client{"gone": {lost: true}}
-	c.judge(seen(now, now).clients, now)
+	c.see(seen(now, now), now)
 	assert.NotContains(t, c.clients, "gone")
 }
 
@@ -165,16 +166,19 @@ func TestStrangersAreForgotten(t *testing.T) {
 		v.jobs(runs(2, now, "stranger"))
 		c.see(v, now)
 		assert.Empty(t, c.kinds)
-		assert.True(t, c.strangers(v.view, "q"))
-		assert.False(t, c.strangers(v.view, "other"))
+		assert.True(t, c.strangers("q"))
+		assert.False(t, c.strangers("other"))
 	}
 	assert.Equal(t, 1, strings.Count(log.String(), "lacks the plugin"))
-	v := seen(now.Add(strangeFor+time.Second), now)
-	assert.False(t, c.strangers(v.view, "q"))
-	v = seen(now, now)
+	v := seen(now, now)
 	v.clients = append(v.clients, newClient("stranger", now))
 	c.see(v, now)
-	assert.False(t, c.strangers(v.view, "q"))
+	assert.False(t, c.strangers("q"))
+	c.see(seen(now.Add(strangeFor), now), now)
+	assert.True(t, c.strangers("q"), "it has no plugin again")
+	c.see(seen(now.Add(strangeFor+time.Second), now), now)
+	assert.False(t, c.strangers("q"))
+	assert.Empty(t, c.strange)
 }
 
 // The size of a job that has ended is not known. So in a kind whose jobs have sizes nothing is learnt from jobs that began and
@@ -199,7 +203,7 @@ func looks(c *coordinator, begun, now time.Time, silent ...string) {
 		}
 		v.clients = append(v.clients, newClient(name, beat))
 	}
-	c.judge(v.clients, now)
+	c.see(v, now)
 }
 
 // lost returns the clients that are lost.
@@ -219,16 +223,16 @@ func TestMostClientsAreSilentAtOnce(t *testing.T) {
 	c, begun := sighted(t, log), time.Now()
 	at := func(d time.Duration) time.Time { return begun.Add(d) }
 	looks(c, begun, begun)
-	for d := time.Second; d <= silence+time.Second; d += time.Second {
+	for d := time.Second; d <= silence; d += time.Second {
 		looks(c, begun, at(d), "b", "c", "d")
 	}
 	assert.Empty(t, c.lost())
 	assert.Equal(t, 1, strings.Count(log.String(), "most clients are silent at once"))
-	for d := silence + 2*time.Second; d <= 2*silence+time.Second; d += time.Second {
+	for d := silence + time.Second; d < 2*silence; d += time.Second {
 		looks(c, begun, at(d), "b", "c", "d")
 		assert.Empty(t, c.lost(), d)
 	}
-	looks(c, begun, at(2*silence+2*time.Second), "b", "c", "d")
+	looks(c, begun, at(2*silence), "b", "c", "d")
 	assert.Equal(t, []string{"b", "c", "d"}, c.lost())
 	assert.Equal(t, 1, strings.Count(log.String(), "most clients are silent at once"))
 }
@@ -236,11 +240,11 @@ func TestMostClientsAreSilentAtOnce(t *testing.T) {
 // A single client of four is silent: nothing speaks for it.
 func TestOneClientIsSilent(t *testing.T) {
 	c, begun := sighted(t, new(strings.Builder)), time.Now()
-	for d := time.Duration(0); d <= silence; d += time.Second {
+	for d := time.Duration(0); d < silence; d += time.Second {
 		looks(c, begun, begun.Add(d), "b")
 		assert.Empty(t, c.lost())
 	}
-	looks(c, begun, begun.Add(silence+time.Second), "b")
+	looks(c, begun, begun.Add(silence), "b")
 	assert.Equal(t, []string{"b"}, c.lost())
 }
 
@@ -250,11 +254,11 @@ func TestABlindCoordinatorTakesNobodyAsLost(t *testing.T) {
 	looks(c, begun, begun)
 	looks(c, begun, begun.Add(time.Minute), "b")
 	assert.Empty(t, c.lost())
-	for d := time.Second; d <= silence; d += time.Second {
+	for d := time.Second; d < silence; d += time.Second {
 		looks(c, begun, begun.Add(time.Minute+d), "b")
 		assert.Empty(t, c.lost())
 	}
-	looks(c, begun, begun.Add(time.Minute+silence+time.Second), "b")
+	looks(c, begun, begun.Add(time.Minute+silence), "b")
 	assert.Equal(t, []string{"b"}, c.lost())
 }
 

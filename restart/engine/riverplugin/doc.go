@@ -17,7 +17,7 @@
 //
 // In a named kind, a job whose client is lost is put back after five seconds, and sooner if another process begins under the
 // client's ID. A job that hangs is ended and put back. A job hangs if it runs for four times the longest run time that the
-// plugin has seen in its kind. This needs 32 runs, and the time doubles each time that the same job is rescued since it hangs. River alone
+// plugin has seen in its kind. This needs 32 runs, and the time doubles each time that the same job is rescued because it hung. River alone
 // waits for RescueStuckJobsAfter, an hour, and never rescues if JobTimeout is -1. A rescue counts as an attempt with an
 // error, as River's own does. So a job that kills its process is discarded after its attempts. With [Kind.Copies] a job that
 // hangs first gets a copy, and is rescued if the copy fails or is late.

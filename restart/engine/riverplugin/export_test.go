@@ -33,16 +33,6 @@ func (p *Plugin) Copy(ctx context.Context, job int64) (copied bool, err error) {
 	return done != "", err
 }
 
-// Rescue rescues a running job, as the coordinator does.
-func (p *Plugin) Rescue(ctx context.Context, job int64) error {
-	c, r, err := p.leader(ctx, job)
-	if err != nil {
-		return err
-	}
-	c.todo = []order{{verb: rescues, r: r, why: "a test"}}
-	return c.carryOut(ctx)
-}
-
 // Sweep removes the rows that nobody needs, as the coordinator does, also of ends of a moment ago.
 func (p *Plugin) Sweep(ctx context.Context) error {
 	c, _, err := p.leader(ctx, 0)
@@ -51,6 +41,13 @@ func (p *Plugin) Sweep(ctx context.Context) error {
 	}
 	c.from, c.machines = time.Now().Add(time.Minute), new(engine.Machines)
 	return c.sweep(ctx)
+}
+
+// Looked returns when a coordinator has last looked, after a look.
+func (p *Plugin) Looked(ctx context.Context) (time.Time, error) {
+	c := &coordinator{p: &Plugin{options: p.options, own: p.pool, client: p.client, schema: p.schema}}
+	_, err := c.look(ctx)
+	return c.looked, err
 }
 
 // Claim claims the end of a job for an attempt, as the middleware does. Off is added to the time of the begin of the run.
@@ -62,6 +59,21 @@ func (p *Plugin) Claim(ctx context.Context, job, by int64, number int, off time.
 	began := r.Begun.Add(off)
 	run := runOf(&rivertype.JobRow{ID: job, Attempt: number, AttemptedAt: &began})
 	return p.claim(ctx, p.pool.QueryRow, &attempt{ID: by, mark: mark{Job: job, Run: run}}, true, nil)
+}
+
+// Rescue rescues running jobs in one turn, as the coordinator does.
+func (p *Plugin) Rescue(ctx context.Context, jobs ...int64) error {
+	var of *coordinator
+	var todo []order
+	for _, job := range jobs {
+		c, r, err := p.leader(ctx, job)
+		if err != nil {
+			return err
+		}
+		of, todo = c, append(todo, order{verb: rescues, r: r, why: "a test"})
+	}
+	of.todo = todo
+	return of.carryOut(ctx)
 }
 
 // RunOf returns the name of the run of a job.

@@ -80,6 +80,7 @@ func (c *coordinator) look(ctx context.Context) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
+	read := time.Now()
 	// An attempt is dead if its client is lost. If another process has taken the name of its client, and the one before had not
 	// listed the attempt, the present process may have fetched the row before its first beat, and will list it. If a client that lives
 	// does not list a row for long, River's answer to a fetch was lost, or River has not written an end.
@@ -114,11 +115,11 @@ func (c *coordinator) look(ctx context.Context) (*view, error) {
 		SELECT by, kind, '', '', 'succeeded', 0, 0, 0, '0001-01-01 UTC', '',
 			jsonb_build_object('job', job, 'run', run, 'name', copy)::text, false, ended, '', '', false, false, false, 0, 'epoch'
 		FROM SCHEMA.straggler_end WHERE ended > $2 AND by NOT IN (0, job)
-		ORDER BY 1`, c.p.sized, c.from, c.copies, c.unsure, c.judge(clients, time.Now()), c.p.options.Shadow)
+		ORDER BY 1`, c.p.sized, c.from, c.copies, c.unsure, c.judge(clients, read), c.p.options.Shadow)
 	if err != nil {
 		return nil, err
 	}
-	c.from, c.copies = v.now.Add(-overlap), nil
+	c.looked, c.from, c.copies = read, v.now.Add(-overlap), nil
 	for _, r := range v.rows {
 		r.name = r.Run
 		var m struct{ mark }
@@ -138,8 +139,8 @@ func list[T any](ctx context.Context, c *coordinator, sql string, args ...any) (
 }
 
 // judge finds out which clients are lost, and which have come back. Absence of evidence is not death: if the coordinator itself may
-// have been blind, since a look was late, everybody's silence begins anew. It does so, too, but only once, if most clients are
-// silent at once: the fault may lie between the clients and the database. A client that is silent for half as long is quiet: it
+// have been blind, since a look was late or failed, everybody's silence begins anew. It does so, too, but only once in 15 s, if most
+// clients are silent at once: the fault may lie between the clients and the database. A client that is silent for half as long is quiet: it
 // may be lost. Now is when the clients were read. It returns the names of the lost clients.
 func (c *coordinator) judge(clients []*client, now time.Time) (lost []string) {
 	blind := now.Sub(c.looked) > idleBeat+silence/5
@@ -159,7 +160,7 @@ func (c *coordinator) judge(clients []*client, now time.Time) (lost []string) {
 		}
 		known[cl.Name] = cl
 	}
-	c.looked, c.clients, c.quiet = now, known, nil
+	c.clients, c.quiet = known, nil
 	silent := func(d time.Duration) (names []string, most bool) {
 		known := 0
 		for _, cl := range clients {
@@ -174,7 +175,7 @@ func (c *coordinator) judge(clients []*client, now time.Time) (lost []string) {
 	if names, most := silent(silence / 2); !most {
 		c.quiet = names
 	}
-	fresh, most := silent(silence + 1)
+	fresh, most := silent(silence)
 	if most && now.Sub(c.doubted) > 3*silence {
 		c.p.options.Log.Warn("riverplugin: most clients are silent at once; their silence begins anew", "clients", len(fresh))
 		c.doubted = now

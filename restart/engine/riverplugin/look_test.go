@@ -2,6 +2,7 @@ package riverplugin_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -67,4 +68,19 @@ func TestWhatALookShows(t *testing.T) {
 	assert.Equal(t, "", look(false)[2].Dead)
 	exec(`UPDATE straggler_member SET since = 'epoch' WHERE client = 'again'`)
 	assert.Empty(t, look(false)[6].Dead, "no other process had the name")
+}
+
+// The clients can be read, and the jobs can't: nothing was seen, so the coordinator is blind.
+func TestALookThatFailed(t *testing.T) {
+	pool := database(t)
+	n := start(t, pool, "a", setup{options: riverplugin.Options{Log: quiet}}, obeys)
+	n.stop()
+	looked, err := n.plugin.Looked(t.Context())
+	require.NoError(t, err)
+	assert.WithinDuration(t, time.Now(), looked, 5*time.Second)
+	_, err = pool.Exec(t.Context(), "ALTER TABLE straggler_end RENAME TO away")
+	require.NoError(t, err)
+	looked, err = n.plugin.Looked(t.Context())
+	assert.Error(t, err)
+	assert.Zero(t, looked)
 }

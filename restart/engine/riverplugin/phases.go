@@ -51,7 +51,6 @@ const (
 	mostAdded = 1 << 29
 	// No copies are made for this time after a client without the plugin was seen.
 	strangeFor = 5 * time.Minute
-	// River, at a client that lives, has written the end of an attempt after this time, as a rule.
 )
 
 // kindOf returns the kind of a name. It makes the phase of the kind when the first of its jobs is seen.
@@ -104,6 +103,7 @@ func (k *kind) work(r *row) float64 {
 // tell tells the phases of the kinds what a look has shown, and collects what they ask for.
 func (c *coordinator) tell(v *view) {
 	c.todo, c.active = nil, false
+	maps.DeleteFunc(c.strange, func(_ place, seen time.Time) bool { return v.now.Sub(seen) > strangeFor })
 	goesOn := map[string]bool{} // by the runs of jobs
 	for _, r := range v.rows {
 		switch _, named := c.p.options.of(r.Kind); {
@@ -114,7 +114,7 @@ func (c *coordinator) tell(v *view) {
 			}
 		case c.clients[r.Client] == nil: // its jobs are never touched
 			at := place{r.Queue, r.Client}
-			if v.now.Sub(c.strange[at]) > strangeFor {
+			if c.strange[at].IsZero() {
 				c.p.options.Log.Warn("riverplugin: a client lacks the plugin, so its queue gets no copies", "client", r.Client, "queue", r.Queue)
 			}
 			c.strange[at] = v.now
@@ -178,7 +178,7 @@ func (c *coordinator) running(v *view, r *row) {
 	}
 	k := c.kindOf(r.Kind)
 	t, all := k.task(v, r), v.copies[r.Run]
-	may := k.Copies && r.Listed && r.Others && !r.Cancelled && !c.strangers(v, r.Queue)
+	may := k.Copies && r.Listed && r.Others && !r.Cancelled && !c.strangers(r.Queue)
 	k.phase.SetEligible(t.number, may, false)
 	age, silent := v.now.Sub(r.Begun).Seconds(), c.looked.Sub(c.clients[r.Client].heard)
 	late := t.overdue > 0 && age >= 2*t.overdue
@@ -206,9 +206,9 @@ func (c *coordinator) running(v *view, r *row) {
 }
 
 // strangers reports whether a client without the plugin may be there, which could take a copy of a job of the queue.
-func (c *coordinator) strangers(v *view, queue string) bool {
-	for at, seen := range c.strange {
-		if at.queue == queue && v.now.Sub(seen) <= strangeFor && c.clients[at.client] == nil {
+func (c *coordinator) strangers(queue string) bool {
+	for at := range c.strange {
+		if at.queue == queue && c.clients[at.client] == nil {
 			return true
 		}
 	}
