@@ -111,6 +111,9 @@ func (p *Plugin) Work(ctx context.Context, job *rivertype.JobRow, handle func(co
 	a := p.enter(job, named)
 	defer p.locked(func() { delete(p.running, a.own) })
 	if a.Watched || !p.ready(ctx) {
+		if a.isCopy() {
+			return river.JobSnooze(time.Second) // it is left to the others: here it could not end its job
+		}
 		p.locked(func() { a.Watched = true })
 		return handle(ctx)
 	}

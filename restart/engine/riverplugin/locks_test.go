@@ -2,6 +2,7 @@ package riverplugin_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -73,11 +74,13 @@ func TestAClaimIsRepeated(t *testing.T) {
 	assert.False(t, won, "the job has no second attempt")
 }
 
-// Two clients share a plugin by mistake. The jobs of the client without Run end as with River alone, in their own schema.
+// Two clients share a plugin by mistake. The jobs of the client without Run end as with River alone, in their own schema. It works no
+// copies: they are left to others.
 func TestASecondClientOfAPlugin(t *testing.T) {
 	pool := database(t)
 	log := &lines{}
-	handle := func(context.Context, string, *river.Job[work]) error { return nil }
+	var worked atomic.Int32
+	handle := func(context.Context, string, *river.Job[work]) error { worked.Add(1); return nil }
 	a := start(t, pool, "a", setup{options: riverplugin.Options{Kinds: map[string]riverplugin.Kind{"work": {}}, Log: log.log()}}, handle)
 	b := start(t, pool, "b", setup{plain: true, change: func(c *river.Config) {
 		c.Schema, c.Plugins = migrated(t, pool, "other"), append(c.Plugins, a.plugin)
@@ -85,6 +88,11 @@ func TestASecondClientOfAPlugin(t *testing.T) {
 	id := insert(t, b, work{}, nil)
 	assert.Eventually(t, func() bool { return rows(t, pool, "other.river_job WHERE id = $1 AND state = 'completed'", id) == 1 },
 		10*time.Second, 10*time.Millisecond)
+	id = insert(t, b, work{}, &river.InsertOpts{MaxAttempts: 1, Metadata: []byte(`{"straggler": {"job": 1, "run": "1.1.1"}}`)})
+	assert.Eventually(t, func() bool {
+		return rows(t, pool, "other.river_job WHERE id = $1 AND state = 'available' AND metadata ? 'snoozes'", id) == 1
+	}, 10*time.Second, 10*time.Millisecond)
+	assert.Equal(t, int32(1), worked.Load())
 	a.plugin.Run(t.Context(), b.Client)
 	assert.Equal(t, 1, log.count("a second client has the same Plugin"))
 	assert.Equal(t, 1, log.count("Plugin.Run was called again"))
@@ -220,4 +228,31 @@ func TestCopiesThatWereLeft(t *testing.T) {
 	require.NoError(t, err)
 	start(t, pool, "a", setup{options: riverplugin.Options{Log: quiet}}, obeys)
 	assert.Eventually(t, func() bool { return rows(t, pool, "river_job") == 1 }, 10*time.Second, 10*time.Millisecond)
+}
+
+// The database refuses an order, and is slow with others. Each turn of the coordinator ends after a moment, and the other orders have
+// their turn all the same.
+func TestEachOrderHasItsTurn(t *testing.T) {
+	pool := database(t)
+	block := func(ctx context.Context, _ string, _ *river.Job[work]) error { return pause(ctx, time.Minute) }
+	n := start(t, pool, "a", setup{options: riverplugin.Options{Log: quiet, Kinds: map[string]riverplugin.Kind{"work": {}}}}, block)
+	var ids []int64
+	for _, name := range []string{"slow", "slow", "refused", "good"} {
+		ids = append(ids, insert(t, n, work{Name: name}, nil))
+	}
+	require.Eventually(t, func() bool { return rows(t, pool, "river_job WHERE state = 'running'") == 4 }, 10*time.Second, 10*time.Millisecond)
+	_, err := pool.Exec(t.Context(), `CREATE SEQUENCE slow; CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+			IF NEW.args->>'name' = 'slow' THEN PERFORM nextval('slow'), pg_sleep(0.6); END IF;
+			IF NEW.args->>'name' <> 'good' THEN RAISE EXCEPTION 'refused'; END IF;
+			RETURN NEW;
+		END $$;
+		CREATE TRIGGER refuses BEFORE UPDATE ON river_job FOR EACH ROW EXECUTE FUNCTION refuse()`)
+	require.NoError(t, err)
+	for turns := 0; rows(t, pool, "river_job WHERE id = $1 AND state = 'running' AND attempt = 1", ids[3]) == 1; turns++ {
+		require.Less(t, turns, 40)
+		before := rows(t, pool, "(SELECT nextval('slow') AS n) AS s, generate_series(1, n)")
+		require.NoError(t, n.plugin.Rescue(t.Context(), ids...))
+		after := rows(t, pool, "(SELECT nextval('slow') AS n) AS s, generate_series(1, n)")
+		assert.LessOrEqual(t, after-before, 2, "a turn waits for one slow order at most")
+	}
 }
