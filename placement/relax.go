@@ -126,8 +126,9 @@ func (s *relaxation) choose(used []float64, weight float64) {
 	}
 }
 
-// reprice moves the prices from the best ones so far, by what the mean use of each row is above its limit. It returns false
-// if the mean keeps to all limits.
+// reprice moves the prices from the best ones so far, by what the mean use of each row is above its limit. A row below its
+// limit whose price is 0 does not count in the length of the step: its price can't fall. It returns false if no price can
+// move.
 func (s *relaxation) reprice(mean []float64, length float64) bool {
 	size := 0.0
 	for row, used := range mean {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/restart"
+	"github.com/straggler-go/straggler/restart/internal/policytest"
 )
 
 // several is a task with three attempts: the first has run longest, the second has done most.
@@ -69,8 +70,8 @@ func TestTheYoungestAttemptMustSettle(t *testing.T) {
 			{pause, pause - 1, true}, {pause, pause, false}, {pause - 1, pause, true}, {pause + 1, pause - 1, true}, {0, pause - 1, true},
 			{0, pause, false},
 		} {
-			task := restart.Task{SinceCopy: c.since, Fresh: estimate.Fresh{UnitTime: constant(10), Work: 1}, Attempts: []restart.Attempt{
-				{Elapsed: 100 * time.Second, Remaining: 1000 * time.Second, Left: constant(1000), Basis: restart.ByProgress, Done: 1},
+			task := restart.Task{SinceCopy: c.since, Fresh: estimate.Fresh{UnitTime: policytest.Certain(10), Work: 1}, Attempts: []restart.Attempt{
+				{Elapsed: 100 * time.Second, Remaining: 1000 * time.Second, Left: policytest.Certain(1000), Basis: restart.ByProgress, Done: 1},
 				{Elapsed: c.youngest, Remaining: estimate.Unknown},
 			}}
 			p := restart.Phase{Interval: time.Second, Tasks: 1000, FreeSlots: 5, Slots: 10}
@@ -78,16 +79,4 @@ func TestTheYoungestAttemptMustSettle(t *testing.T) {
 			assert.Equal(t, c.want, d.Reason == restart.CopyTooRecent, "%T, %+v: %v", policy, c, d)
 		}
 	}
-}
-
-// constant is the distribution of a time that is certain.
-type constant float64
-
-func (c constant) Mean() float64            { return float64(c) }
-func (c constant) Quantile(float64) float64 { return float64(c) }
-func (c constant) CDF(x float64) float64 {
-	if x >= float64(c) {
-		return 1
-	}
-	return 0
 }
