@@ -235,7 +235,7 @@ func (s *scheduler) crash(seed uint64) (crashes int) {
 // makes 200 runs, or STRAGGLER_LIVES.
 func TestCrashMatrix(t *testing.T) {
 	t.Parallel()
-	runs := 200
+	runs := 100
 	if n, err := strconv.Atoi(os.Getenv("STRAGGLER_LIVES")); err == nil {
 		runs = n
 	}

@@ -286,7 +286,7 @@ func TestAGrowingPhaseAddsAndForgetsTasks(t *testing.T) {
 		tr, err := tracker.New(config)
 		require.NoError(t, err)
 		s := stream{t: t, rng: rand.New(rand.NewPCG(seed, 62)), tracker: tr}
-		for i := range 1500 {
+		for i := range cases(800, 1500) {
 			if s.step(); i%150 == 0 {
 				twin = restored(t, tr, twinConfig)
 			}

@@ -122,7 +122,7 @@ func TestEveryCountOfAGrowingPhaseIsRight(t *testing.T) {
 		tr, err := tracker.New(config)
 		require.NoError(t, err)
 		s := stream{t: t, rng: rand.New(rand.NewPCG(seed, 72)), tracker: tr}
-		for i := range 1200 {
+		for i := range cases(600, 1200) {
 			s.step()
 			if i%300 == 299 {
 				s.tracker = restored(t, s.tracker, config)

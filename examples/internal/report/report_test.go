@@ -129,7 +129,7 @@ const mostPage = 600_000
 // phases, or 10,000 with STRAGGLER_LIVES.
 func TestPageStaysSmall(t *testing.T) {
 	var many []*sim.Phase
-	size := 2_000
+	size := 1_000
 	if os.Getenv("STRAGGLER_LIVES") != "" {
 		size = 10_000
 	}

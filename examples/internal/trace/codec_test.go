@@ -105,7 +105,7 @@ func TestPackedAndCutAnywhere(t *testing.T) {
 	for name, pack := range packers(t) {
 		packed := pack(data)
 		most := 0
-		for at := 0; at < len(packed); at += 3*step() - 2 {
+		for at := 0; at < len(packed); at += 5*step() - 4 {
 			log, err := trace.Read(bytes.NewReader(packed[:at]), name)
 			if err != nil {
 				require.NotContains(t, err.Error(), "\n")
