@@ -138,7 +138,7 @@ func (c *Curve) Fit() {
 	}
 	c.makeBins()
 	c.n, c.second = int32(len(c.values)), c.longest
-	if n := len(c.values); n > 1 && !c.values[n-1].ended() && c.values[n-2].x() < c.longest {
+	if n := len(c.values); n > 1 && !c.values[n-1].ended() {
 		c.second = c.values[n-2].x()
 	}
 	c.beyond = tail{silent: c.Silent}
@@ -265,14 +265,14 @@ func (c *Curve) Above(t float64) float64 { return c.survives(t, false) }
 // survives returns the probability that a task takes longer than t, P(T > t). If strict is true, it returns P(T >=
 // t).
 func (c *Curve) survives(t float64, strict bool) float64 {
-	switch {
-	case c.n == 0 || t != t:
+	if !c.answers(t) {
 		return 0
-	case t < 0 || strict && t == 0:
-		return 1
 	}
 	return c.after(c.index(t, strict), t)
 }
+
+// answers reports whether the curve has a probability for the time t: it is not empty, and t is not NaN.
+func (c *Curve) answers(t float64) bool { return c.n > 0 && t == t }
 
 // after returns the probability that a task takes longer than t, P(T > t). The caller knows that i distinct times of
 // ended tasks are before t.
@@ -284,8 +284,8 @@ func (c *Curve) after(i int, t float64) float64 {
 	return above
 }
 
-// within returns the probability that a task takes more than a and at most b, for 0 <= a <= b. The curve must not be
-// empty.
+// within returns the probability that a task takes more than a and at most b, for a and b of 0 or more. It returns 0 if
+// b is less than a. The curve must not be empty.
 func (c *Curve) within(a, b float64) float64 {
 	i := c.index(a, false)
 	return max(0, c.after(i, a)-c.after(c.indexFrom(i, b, false), b))
@@ -324,7 +324,7 @@ func (c *Curve) Below(t float64) float64 { return c.below(t, true) }
 // below returns the probability that a task takes at most t. If strict is true, it returns the probability of less
 // than t.
 func (c *Curve) below(t float64, strict bool) float64 {
-	if c.n == 0 {
+	if !c.answers(t) {
 		return 0
 	}
 	return 1 - c.survives(t, strict)

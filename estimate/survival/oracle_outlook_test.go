@@ -154,6 +154,8 @@ func TestBeforeThreeEndsTheOutlookNeedsErrorsThatAgree(t *testing.T) {
 		}
 		var o Outlook
 		require.Equal(t, c.ok, s.Outlook(&o, Prediction{Age: 10, Total: 1000, Stage: 3}, new(Curve)), "%v", c.ratios)
+		_, known := s.AtMost(Prediction{Age: 10, Total: 1000, Stage: 3}, new(Curve))
+		require.Equal(t, len(c.ratios) < 3, known, "%v", c.ratios)
 		switch {
 		case len(c.ratios) < 3:
 			assert.Equal(t, 0.1*1000-10, o.Mean())
@@ -200,6 +202,9 @@ func TestBiasIsTheMeanOfTheErrors(t *testing.T) {
 		kind.rings()[2].put(1.5, 0)
 	}
 	assert.Equal(t, (8*4+4*1.5)/12, s.Bias(2), "a kind counts as four errors at most")
+	kind.rings()[4].put(1, 0)
+	s.rings()[4].put(2, 0)
+	assert.Equal(t, 1.5, s.Bias(4), "one error of the phase, one error of the kind")
 	s.rings()[1].put(3, 0)
 	assert.Equal(t, 3., s.Bias(0), "a stage below 1 counts as 1")
 	s.rings()[Parts].put(7, 0)

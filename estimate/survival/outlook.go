@@ -117,7 +117,7 @@ func (s *Shape) Outlook(o *Outlook, p Prediction, curve *Curve) bool {
 	for _, ratio := range assumed {
 		a.error(ratio, assumedWeight/float64(len(assumed)))
 	}
-	if p.StallWeight > 0 && a.curve != nil {
+	if p.StallWeight > 0 {
 		a.byAge(assumedWeight * p.StallWeight)
 	}
 	return a.finish()
@@ -173,7 +173,7 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 		}
 		seen = 1
 	}
-	if seen == 0 || math.IsInf(longest, 1) || !(longest*Alike > p.Age) {
+	if math.IsInf(longest, 1) || !(longest*Alike > p.Age) {
 		return 0, false
 	}
 	// The second number is the largest remaining time that can take the place of a total that is less than the age.
@@ -185,9 +185,7 @@ func (s *Shape) AtMost(p Prediction, curve *Curve) (seconds float64, known bool)
 	prior := halfEnd / float64(curve.Ends()+1)
 	// Of the assumed errors only the last, 1.25, can give a longer total than the longest total of the seen errors.
 	other := float64(assumedWeight*((1+prior)/float64(len(assumed)))) + float64(assumedWeight*max(p.StallWeight, 0))
-	if from, to := longest/p.scale()/Alike, float64(shortest/p.scale()*Alike); from < to {
-		prior += curve.within(from, to)
-	}
+	prior += curve.within(longest/p.scale()/Alike, float64(shortest/p.scale()*Alike))
 	if !(float64(other*lastPoint*surely) < float64(seen*prior)) {
 		return 0, false
 	}
@@ -233,8 +231,8 @@ type adder struct {
 	sum float64
 }
 
-// byAge adds the remaining time that the attempt's age alone predicts. The weight is multiplied by the probability
-// that a task is at least as old as the attempt.
+// byAge adds the remaining time that the attempt's age alone predicts. Without a curve there is none. The weight is
+// multiplied by the probability that a task is at least as old as the attempt.
 func (a *adder) byAge(weight float64) {
 	r := Residual{Curve: a.curve, Age: a.p.Age, Scale: a.scale}
 	if left := r.Mean(); left >= 0 && !math.IsInf(left, 1) {

@@ -26,7 +26,7 @@ type Residual struct {
 // n), no allocation.
 func (r *Residual) Set(c *Curve, age, scale float64) {
 	*r = Residual{Curve: c, Age: age, Scale: scale}
-	if a, _, ok := r.age(); ok && a < c.longest {
+	if a, _, ok := r.age(); ok {
 		r.above = c.Above(a)
 	}
 }

@@ -59,6 +59,7 @@ func TestProgressIsEvenBetweenTwoReports(t *testing.T) {
 	var trail survival.Trail
 	trail.Report(10*time.Second, 0)
 	assert.Equal(t, 0, trail.Passed())
+	assert.Equal(t, math.Inf(1), trail.Total(), "without progress the total is not known")
 	trail.Report(24*time.Second, 2./12)
 	assert.Equal(t, 2, trail.Passed(), "a part is passed at its very end")
 	assert.InDelta(t, 2./12, trail.Done(), 1e-7)
@@ -67,6 +68,7 @@ func TestProgressIsEvenBetweenTwoReports(t *testing.T) {
 	trail.Report(24*time.Second, 0.3)
 	assert.Equal(t, 3, trail.Passed(), "a report with the same age and a larger share counts")
 	trail.Report(30*time.Second, 0.3)
+	assert.Equal(t, 24., trail.Advanced(), "a report without progress is ignored")
 	trail.Report(40*time.Second, 9)
 	assert.Equal(t, 12, trail.Passed())
 	assert.Equal(t, 1., trail.Done())

@@ -168,9 +168,6 @@ func (s *Shape) learn(t *Trail, took time.Duration, model estimate.Linear, place
 		// model.
 		whole = t.passed[Parts-1].seconds()
 	}
-	if !(whole > 0) {
-		return
-	}
 	s.attempts = min(s.attempts+1, shapeMemory)
 	s.bent = false
 	for k := 1; k < Parts; k++ {

@@ -101,12 +101,10 @@ type ordinary struct {
 func (b ordinary) outlier(t float64) float64 {
 	// The shortest tasks are not outliers, so times below the median are treated like the median.
 	t = max(t, b.median)
-	body, outlier := 1/(1+num.Power(t/b.median, b.index)), 1.0
-	if q := OutlierFrom * b.median / t; q < 1 {
-		outlier = float64(q * q)
-	}
+	q := min(1, OutlierFrom*b.median/t)
 	// The conversions prevent fused multiply-adds, so that every machine gives the same result.
-	outlier, body = float64(OutlierShare*outlier), float64((1-OutlierShare)*body)
+	outlier := float64(OutlierShare * float64(q*q))
+	body := float64((1 - OutlierShare) * (1 / (1 + num.Power(t/b.median, b.index))))
 	if !(body > 0) {
 		return 1
 	}
@@ -154,11 +152,8 @@ func root(share float64, n int) float64 {
 
 // quantile returns the time that only the given share of the tasks exceeds. It finds the time L/q with Newton's
 // method, where L is the beginning of the tail. P(T > L/q) is convex in q, so q is approached from above, in about
-// five steps.
+// five steps. q is at most 1, so a share of 1 or more gives L.
 func (t tail) quantile(share float64) float64 {
-	if !(share < 1) {
-		return t.from
-	}
 	if share <= 0 {
 		return math.Inf(1)
 	}
@@ -167,7 +162,7 @@ func (t tail) quantile(share float64) float64 {
 	far := math.Sqrt(share / t.outlier)
 	if t.silent {
 		// This gives share^(3/4). The exact exponent is 1/SilentIndex = 4/5, so the result is an upper bound.
-		far *= math.Sqrt(min(far, 1))
+		far *= math.Sqrt(far)
 	}
 	// The solution for the outliers alone, or for the body alone, is never below the true solution. So Newton's
 	// method starts at the smallest of these upper bounds.
@@ -179,7 +174,7 @@ func (t tail) quantile(share float64) float64 {
 		outlier, body := float64(t.outlier*t.powerOfOutliers(q)), float64((1-t.outlier)*power)
 		over := float64((outlier+body)*q) - share
 		next := q - over/(float64(t.outlierIndex()*outlier)+float64(float64(t.index)*body))
-		if !(next > 0 && next < q) {
+		if !(next < q) {
 			break
 		}
 		q = next

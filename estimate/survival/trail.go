@@ -33,7 +33,7 @@ func (t *Trail) Report(age time.Duration, done float64) {
 	if !(share > t.done) || !(seconds >= float64(t.age)) {
 		return
 	}
-	for t.n < Parts && edge(int(t.n)+1) <= float64(share) {
+	for edge(int(t.n)+1) <= float64(share) {
 		t.passed[t.n] = pack(t.between(edge(int(t.n)+1), seconds, float64(share)))
 		t.n++
 	}
@@ -55,7 +55,7 @@ func (t *Trail) between(share, age, done float64) float64 {
 // Passed returns how many parts of its work the attempt has done, from 0 to [Parts]. O(1).
 func (t *Trail) Passed() int { return int(t.n) }
 
-// packed is a time in 16 bits: from a millisecond to three weeks, with an error of at most 1 in 4,000. The 16 bits
+// packed is a time in 16 bits: from a millisecond to seven weeks, with an error of at most 1 in 4,000. The 16 bits
 // are the middle bits of a float32: the lower bits of the exponent and the upper bits of the fraction.
 type packed uint16
 
@@ -67,13 +67,10 @@ const (
 	leastPacked = (num.Bias32 - 10) << num.Fraction32
 )
 
-// pack rounds a number of seconds to a packed time. A time below 2^-10 s, also a negative time, becomes 2^-10 s.
+// pack rounds a number of seconds, 0 or more, to the nearest packed time. A time below 2^-10 s becomes 2^-10 s.
 func pack(seconds float64) packed {
 	// The added number makes the result the nearest packed time.
-	bits := math.Float32bits(float32(seconds)) + 1<<(droppedBits-1)
-	if !(seconds >= 0) || bits < leastPacked {
-		return 0
-	}
+	bits := max(math.Float32bits(float32(seconds))+1<<(droppedBits-1), leastPacked)
 	return packed(min((bits-leastPacked)>>droppedBits, math.MaxUint16))
 }
 

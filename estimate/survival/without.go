@@ -69,7 +69,7 @@ func (w Without) others() others {
 	if w.Age >= c.longest {
 		o.longest = c.second
 	}
-	if o.ends > 0 && c.above[o.ends-1] > 0 {
+	if o.ends > 0 {
 		o.factor = c.aboveOthers[o.ends-1] / c.above[o.ends-1]
 	}
 	return o
@@ -138,10 +138,7 @@ func (w Without) Mean() float64 {
 	} else {
 		area += float64(above * (o.longest - from))
 	}
-	if last := o.after(len(w.Curve.at)); last > 0 {
-		area += float64(last * o.tail().mean())
-	}
-	return area
+	return area + float64(o.after(len(w.Curve.at))*o.tail().mean())
 }
 
 // CDF returns the probability that a new attempt takes at most t, P(T <= t). It returns 0 if nothing is known. O(log
@@ -160,7 +157,7 @@ func (w Without) below(t float64, strict bool) float64 {
 	}
 	o := w.others()
 	above := o.after(w.Curve.index(t, strict))
-	if t > o.longest && above > 0 {
+	if t > o.longest {
 		above = float64(above * o.tail().above(t))
 	}
 	return 1 - above
