@@ -497,12 +497,14 @@ func TestJobsThatWaitForARetryAreForgotten(t *testing.T) {
 func TestJobsOfAQuietClientGetCopies(t *testing.T) {
 	c, begun := sighted(t, new(strings.Builder)), time.Now()
 	r := runs(1, begun, "a")
+	unlisted := runs(4, begun, "a") // it has begun after the last beat
+	unlisted.Listed = false
 	turn := func(d time.Duration, change func(v *sight)) {
 		v := seen(begun.Add(d), begun)
 		v.clients = append(v.clients, newClient("b", v.now))
 		sized := runs(2, begun, "a")
 		sized.Kind = "sized" // this kind has no copies
-		v.jobs(runs(1, begun, "a"), sized, runs(3, begun, "b"))
+		v.jobs(runs(1, begun, "a"), sized, runs(3, begun, "b"), unlisted)
 		change(v)
 		c.see(v, v.now)
 	}
@@ -512,26 +514,26 @@ func TestJobsOfAQuietClientGetCopies(t *testing.T) {
 		assert.Empty(t, c.orders(copies), d)
 	}
 	turn(silence/2, nothing)
-	require.Equal(t, []int64{1}, c.orders(copies))
+	require.Equal(t, []int64{1, 4}, c.orders(copies))
 	assert.Equal(t, []string{"a"}, c.todo[0].avoid)
 	assert.Equal(t, "its client a may be lost: it has been silent for 2.5s", c.todo[0].why)
 	task := c.kinds["work"].tasks[r.Run]
 	copied := func(state string) func(v *sight) {
 		return func(v *sight) { v.jobs(copyOf(r, 9, state, begun.Add(silence/2), "b")) }
 	}
-	task.copied = true
+	task.copied, c.kinds["work"].tasks[unlisted.Run].copied = true, true
 	for d := silence / 2; d <= silence+silence/10; d += silence / 10 {
 		turn(d, copied("running"))
 		assert.Empty(t, c.orders(copies), "a second copy at %v", d)
 	}
 	require.Equal(t, []string{"a"}, c.lost())
-	require.Equal(t, []int64{2}, c.orders(rescues), "the job whose kind has no copies")
+	require.Equal(t, []int64{2, 4}, c.orders(rescues), "the job whose kind has no copies, and the one whose copy is gone")
 	task.overdue = (silence / 2).Seconds()
 	turn(silence+silence/5, copied("running"))
-	assert.Len(t, c.orders(rescues), 2, "the copy was not ready in twice the time after which the job counted as hung")
+	assert.Len(t, c.orders(rescues), 3, "the copy was not ready in twice the time after which the job counted as hung")
 	delete(c.kinds, "work")
 	turn(silence+silence*3/10, copied("queued"))
-	assert.Len(t, c.orders(rescues), 2, "the copy waits")
+	assert.Len(t, c.orders(rescues), 3, "the copy waits")
 }
 
 // Both clients of two are silent: the fault may be between the clients and the database. No job gets a copy for that.

@@ -166,8 +166,8 @@ func (c *coordinator) ended(v *view, r *row) {
 // running lists a job that runs at a client with the plugin. It orders what the phase does not ask for: a rescue if the attempt has
 // died, or if it hangs, and before that a copy, if the job may have one. A copy costs the job no attempt, no back-off, and no place
 // in the queue. A job that hangs is rescued if the copy fails, or is not ready when the job has run for twice as long. A client that
-// is silent may be lost: its jobs do not hang, and get a copy, too. If a client is lost, its job is left to a copy that runs
-// elsewhere.
+// is silent may be lost: its jobs do not hang, and get a copy, too. So do jobs that it has fetched since its last beat. If a client
+// is lost, its job is left to a copy that runs elsewhere.
 func (c *coordinator) running(v *view, r *row) {
 	c.active = true
 	if r.Ended != nil { // River has not yet written the end
@@ -178,7 +178,7 @@ func (c *coordinator) running(v *view, r *row) {
 	}
 	k := c.kindOf(r.Kind)
 	t, all := k.task(v, r), v.copies[r.Run]
-	may := k.Copies && r.Listed && r.Others && !r.Cancelled && !c.strangers(r.Queue)
+	may := k.Copies && r.Others && !r.Cancelled && !c.strangers(r.Queue)
 	k.phase.SetEligible(t.number, may, false)
 	age, silent := v.now.Sub(r.Begun).Seconds(), c.looked.Sub(c.clients[r.Client].heard)
 	late := t.overdue > 0 && age >= 2*t.overdue
