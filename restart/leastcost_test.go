@@ -387,8 +387,50 @@ func TestACertainRemainingTimeNeedsNoWonTrial(t *testing.T) {
 	assert.Equal(t, restart.FreshSooner, d.Reason)
 	task.NoRestart = true
 	assert.Equal(t, restart.Copy, decide(task, waiting).Action)
+	want, lost := decide(task, waiting), waiting
+	lost.Trials = restart.Trials{Won: 2, Lost: 20, Longest: second}
+	want.Won, want.Tried = 2, 22
+	assert.Equal(t, want, decide(task, lost), "lost trials say nothing about a task whose t_rem is certain")
 	task.NoCopy = true
 	assert.Equal(t, restart.NotRestartable, decide(task, waiting).Reason, "the refusal of the cheapest action")
+}
+
+// A task gets a third attempt, and no fourth. With more clones it gets one attempt more than it has clones.
+func TestATaskHasEnoughAttempts(t *testing.T) {
+	for _, c := range []struct {
+		clones, attempts int
+		noCopy           bool
+		reason           restart.Reason
+	}{
+		{0, 2, false, restart.IdleSlot}, {0, 3, false, restart.EnoughAttempts}, {0, 3, true, restart.NotEligible},
+		{3, 3, false, restart.IdleSlot}, {3, 4, false, restart.EnoughAttempts},
+	} {
+		task := alike(100, 900)
+		task.Attempts[0].Left = nil
+		for len(task.Attempts) < c.attempts {
+			task.Attempts = append(task.Attempts, task.Attempts[0])
+		}
+		task.Clones, task.NoCopy = c.clones, c.noCopy
+		d := decide(task, lastWave)
+		assert.Equal(t, c.reason, d.Reason, "%+v: %v", c, d)
+		if c.reason == restart.EnoughAttempts {
+			most := float64(c.attempts)
+			assert.Equal(t, restart.Compare(restart.RunningAttempts, most, most), d.Comparison)
+		}
+	}
+}
+
+// A copy that would end at the very moment at which the old attempt ends is of no use. The attempt has run for 100 s and
+// needs 100 s more; the other machine is twice as fast. With probability 1/4 the task is long, and the copy costs 420 s:
+// 4 x 100 s, and 20 s until it shows that. Otherwise half of the times of a new attempt are below 100 s, 95 s on average.
+func TestACopyThatEndsAtTheSameTimeIsLate(t *testing.T) {
+	task := alike(100, 0)
+	task.Attempts[0].Remaining, task.Attempts[0].Left = 100*second, values(100)
+	task.Attempts[0].Location, task.Fresh.Location = 2, 1
+	d := decide(task, lastWave)
+	assert.Equal(t, restart.NotSlow, d.Reason)
+	assert.InDelta(t, 400, d.Value, 1e-9)
+	assert.InDelta(t, 420/4.+.75*(5*95+420)/2+20, d.Threshold, 1e-9, "with the margin of two report periods")
 }
 
 // A task in a stuck phase is restarted if it can have no copy, whatever the trials have cost.

@@ -117,11 +117,13 @@ func TestCompareRefusesNumbersWithoutAUnit(t *testing.T) {
 func TestSentencesHaveThreeDigitsAndAUnitThatFits(t *testing.T) {
 	for want, x := range map[string]float64{
 		"9.52 h": 34289, "999 s": 999.4, "16.7 min": 999.6, "99.9 min": 5994, "1.67 h": 6000, "99.7 h": 359_000, "4.17 days": 360_000,
-		"31.7 years": 1e9, "12.5 ms": .0125, "0.1 s": .1, "250 ns": 2.5e-7, "0 s": math.Copysign(0, -1), "-2.78 h": -1e4,
+		"31.7 years": 1e9, "12.5 ms": .0125, "0.1 s": .1, "250 ns": 2.5e-7, "1 ns": 1e-9, "0 s": math.Copysign(0, -1), "-2.78 h": -1e4,
 	} {
 		d := restart.Decision{Comparison: restart.Compare(restart.RunSeconds, x, 1)}
 		assert.Equal(t, "kept: no reason is given; it has run for "+want+", and the limit is 1 s", d.Sentence())
 	}
+	least := restart.Decision{Comparison: restart.Compare(restart.WonTrials, 1e-9, 9.99e-10)}
+	assert.Equal(t, "kept: no reason is given; 0.000000001 of the earlier trials won, and 0 must have", least.Sentence())
 	digits := regexp.MustCompile(`[0-9][0-9.]*`)
 	random := rand.New(rand.NewPCG(1, 2))
 	for m := restart.SlotSeconds; m <= restart.WaitingTasks; m++ {
