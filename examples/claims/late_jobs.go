@@ -12,10 +12,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/cluster"
 )
 
-const (
-	sleepNodes    = 40
-	sweepReducers = 76
-)
+const sleepNodes, sweepReducers = 40, 76
 
 // sleepJob runs the workload of §5.4: maps of 15 s, then reducers that sleep 100 times, each time between 0 and 2t. t
 // is 0.7 s times a factor of the machine: 1 or 1.5 for most machines, 3 for five machines, and 10 for one machine.
@@ -101,7 +98,7 @@ var (
 // write and four that compute. It gives only their effect: without speculation, Sort took 3.2 times as long as under
 // LATE. L11 is calibrated to this figure. A straggler's processor is shared with as many processes, and runs four
 // tasks.
-const backgroundWrites = 17
+const backgroundWrites = 16
 
 // work is the size of a job. The times are in seconds on a machine that is alone on its physical machine and has two
 // such tasks at once: of a map, of the copying of a reduce, and of the rest of the reduce. Copying is the slowest part of

@@ -60,12 +60,15 @@ func (s *sim) load(machine int32) {
 const endless = 1e30
 
 // readBlock reads the input of a task that reads no other phase. It comes from the disk of the machine, or from the
-// machine of a replica. Each attempt reads another replica.
+// machine of a replica. Each attempt reads another replica, and none on a machine where an attempt of the task runs.
 func (s *sim) readBlock(at int32, facts *Task) {
 	c := &s.copies[at]
 	links := s.disk(nil, c.machine)
 	if n := int32(len(facts.Replicas)); n > 0 && c.level > 0 {
-		from := facts.Replicas[(c.task+s.tasks[c.task].drawn)%n]
+		k := c.task + s.tasks[c.task].drawn
+		for last := k + n; k < last && s.runsOn(c.task, facts.Replicas[k%n]); k++ {
+		}
+		from := facts.Replicas[k%n]
 		links = s.wire(s.disk(nil, from), from, c.machine)
 	}
 	s.transfer(at, reads, links, facts.Bytes)
