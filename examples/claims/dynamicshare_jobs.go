@@ -146,7 +146,8 @@ func lowLaxities(seed uint64) []float64 {
 // workerScatter is the coefficient of variation of the workers' speeds.
 const workerScatter = 0.215
 
-// partitioned draws partitions with a skewness of 1 - mean/max, and workers with log-normal speeds.
+// partitioned draws partitions with a skewness of 1 - mean/max, and workers with log-normal speeds. No partition is larger
+// than the largest, so a small skewness comes out larger: 24 % for 11.5 %.
 func partitioned(rng *rand.Rand, partitions, workers int, skewness float64) skew.Problem {
 	weights := make([]float64, partitions)
 	even := 1 - skewness // mean partition divided by the largest
