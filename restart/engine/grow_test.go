@@ -325,3 +325,25 @@ func TestAPhaseKeepsNoListOfTheHost(t *testing.T) {
 	}
 	runtime.KeepAlive(phase)
 }
+
+// Forget changes nothing if there is no such task, if the phase has a fixed number of tasks, or if it is called twice.
+func TestForgetOfNoTaskChangesNothing(t *testing.T) {
+	unchanged := func(p *engine.Phase, task int) {
+		before, err := p.MarshalBinary()
+		require.NoError(t, err)
+		p.Forget(task)
+		after, err := p.MarshalBinary()
+		require.NoError(t, err)
+		assert.Equal(t, before, after, "task %d", task)
+	}
+	fixed, _ := newPhase(t, engine.Config{Tasks: 2, Slots: 1}, engine.MachinesConfig{})
+	fixed.Poll(epoch, nil)
+	unchanged(fixed, 0)
+	growing, _ := newPhase(t, engine.Config{Recent: 8, Slots: 1}, engine.MachinesConfig{})
+	growing.Add(1)
+	growing.Poll(epoch, nil)
+	unchanged(growing, -1)
+	unchanged(growing, 1)
+	growing.Forget(0) // its attempt is to be cancelled first
+	unchanged(growing, 0)
+}

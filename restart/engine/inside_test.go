@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -313,4 +314,41 @@ func TestOrderIsNotCalledWithoutAFreeSlot(t *testing.T) {
 	assert.Equal(t, 1, asked)
 	p.Poll(time.Unix(1001, 0), []Attempt{{ID: p.scratch.actions[0].ID, State: Running}})
 	assert.Equal(t, 1, asked)
+}
+
+// Of the attempts of a machine a task remembers one that has ended. So a task that fails again and again takes no more
+// memory.
+func TestATaskRemembersOneAttemptOfAMachine(t *testing.T) {
+	p := begun(t, Config{Tasks: 1, Slots: 1, MaxFailures: math.MaxInt}, MachinesConfig{})
+	for i, machine := range []string{"a", "b", "a", "a", "b"} {
+		p.Poll(time.Unix(int64(1001+i), 0), []Attempt{{ID: fmt.Sprintf("0.%d", i), State: Failed, Machine: machine}})
+	}
+	n := 0
+	for a := p.book.task(0).past; a != nil; a = a.older {
+		n++
+	}
+	assert.Equal(t, 2, n)
+}
+
+// A snapshot of a growing phase is refused if the row of a task is called free, also that of the first task.
+func TestSnapshotWithATaskInAFreeRowIsRefused(t *testing.T) {
+	p := begun(t, Config{Recent: 8, Slots: 2}, MachinesConfig{})
+	p.Add(1)
+	p.Add(1)
+	p.Poll(time.Unix(1001, 0), nil)
+	p.Poll(time.Unix(1002, 0), []Attempt{{ID: "1.0", Task: 1, State: Succeeded}})
+	p.Published("1.0")
+	p.Poll(time.Unix(1003, 0), []Attempt{{ID: "0.0", State: Running}})
+	p.Forget(1)
+	require.Equal(t, []int{1}, p.book.rows.free)
+	for row, want := range []string{"has a task in a free row", ""} {
+		p.book.rows.free[0] = row
+		data, err := p.MarshalBinary()
+		require.NoError(t, err)
+		if _, err = Restore(Config{}, Saved{Snapshot: data}); want == "" {
+			assert.NoError(t, err)
+		} else {
+			assert.ErrorContains(t, err, want)
+		}
+	}
 }

@@ -106,3 +106,19 @@ func TestPrefetchIsChecked(t *testing.T) {
 	_, err := engine.NewMachines(engine.MachinesConfig{Prefetch: -1})
 	assert.EqualError(t, err, "restart/engine: MachinesConfig.Prefetch is -1, want a positive number, or 0 for the default")
 }
+
+// Of two attempts that wait on busy machines, as many are withdrawn as slots are free: one.
+func TestAsManyAttemptsMoveAsSlotsAreFree(t *testing.T) {
+	machines, err := engine.NewMachines(engine.MachinesConfig{
+		Machines: []engine.Machine{{Name: "n1", Slots: 1}, {Name: "n2", Slots: 1}, {Name: "n3", Slots: 1}}, Prefetch: 1,
+	})
+	require.NoError(t, err)
+	p, err := engine.New(engine.Config{Tasks: 5, Interval: time.Second, Machines: machines, Policy: restart.Never{}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"submit 0.0 n1", "submit 1.0 n2", "submit 2.0 n3", "submit 3.0 n1", "submit 4.0 n2"},
+		places(p.Poll(at(0), nil).Actions))
+	assert.Equal(t, []string{"publish 2.0 n3", "cancel 3.0 n1", "submit 3.1 n3"}, places(p.Poll(at(1), []engine.Attempt{
+		on("n1", "0.0", 0, engine.Running, 0), on("n2", "1.0", 1, engine.Running, 0), on("n3", "2.0", 2, engine.Succeeded, 0),
+		on("n1", "3.0", 3, engine.Queued, 0), on("n2", "4.0", 4, engine.Queued, 0),
+	}).Actions))
+}

@@ -195,3 +195,38 @@ func TestAnAttemptIgnoresItsTimeout(t *testing.T) {
 	running[0] = report("0.0", 0, engine.Succeeded, 0, 22)
 	assert.Equal(t, []string{"publish 0.0", "cancel 0.1"}, ids(p.Poll(at(22), running).Actions))
 }
+
+// An attempt that was cancelled in the queue of its machine ignores its Cancel, and its task may not be copied. It has not
+// begun, so its task waits for it longer than the timeout: it may begin at any moment.
+func TestAQueuedAttemptIgnoresItsCancel(t *testing.T) {
+	machines, err := engine.NewMachines(engine.MachinesConfig{Machines: []engine.Machine{{Name: "n1", Slots: 1}, {Name: "n2", Slots: 1}}})
+	require.NoError(t, err)
+	p, _ := retrying(t, func(c *engine.Config) { c.Tasks, c.Timeout, c.Machines = 1, 10*time.Second, machines })
+	p.SetEligible(0, false, false)
+	require.Equal(t, []string{"submit 0.0"}, ids(p.Poll(at(0), nil).Actions))
+	machines.SetDown("n1", true)
+	queued := []engine.Attempt{{ID: "0.0", State: engine.Queued, Machine: "n1"}}
+	require.Equal(t, []string{"cancel 0.0"}, ids(p.Poll(at(1), queued).Actions))
+	for now := 2.; now < 30; now++ {
+		for _, id := range ids(p.Poll(at(now), queued).Actions) {
+			require.Equal(t, "cancel 0.0", id, "after %v s", now)
+		}
+	}
+	queued[0].State = engine.Cancelled
+	assert.Equal(t, []string{"submit 0.1"}, ids(p.Poll(at(30), queued).Actions))
+}
+
+// Two failed tasks of a growing phase rest, and the first is forgotten. The second goes on resting, and is then submitted.
+func TestOneOfTwoRestingTasksIsForgotten(t *testing.T) {
+	p, _ := retrying(t, func(c *engine.Config) { c.Tasks, c.Slots, c.Recent = 0, 2, 8 })
+	p.Add(1)
+	p.Add(1)
+	require.Len(t, p.Poll(at(0), nil).Actions, 2)
+	failed := []engine.Attempt{report("0.0", 0, engine.Failed, 0, 1), report("1.0", 1, engine.Failed, 0, 1)}
+	require.Len(t, p.Poll(at(1), failed).Rests, 2)
+	p.Forget(0)
+	turn := p.Poll(at(2), nil)
+	assert.Empty(t, turn.Actions)
+	assert.Equal(t, []engine.Rest{{Task: 1, Failures: 1, For: 2 * time.Second}}, turn.Rests)
+	assert.Equal(t, []string{"submit 1.1"}, ids(p.Poll(at(4), nil).Actions))
+}

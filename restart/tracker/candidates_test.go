@@ -3,6 +3,7 @@ package tracker_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -41,4 +42,35 @@ func TestCandidatesAreTheTasksOfNext(t *testing.T) {
 	}))
 	s.tracker.Close(s.now)
 	assert.Empty(t, list(s.tracker))
+}
+
+// crossing is a policy that copies each task. The gain of the task on machine 0 is 10 s, and that of another is its age.
+type crossing struct{}
+
+func (crossing) Decide(t restart.Task, _ restart.Phase) restart.Decision {
+	d := restart.Decision{Action: restart.Copy, Reason: restart.IdleSlot, Gain: 10 * time.Second}
+	if a := t.Attempts[0]; a.Machine != 0 {
+		d.Gain = a.Elapsed
+	}
+	return d
+}
+
+// Next ranks the candidates again when a ranking is older than a 64th of an interval. The second task gains more than the
+// first as soon as it has run for more than 10 s.
+func TestARankingIsUsedForA64thOfAnInterval(t *testing.T) {
+	tr := newTracker(t, tracker.Config{Tasks: 2, Slots: 4, Interval: 64 * time.Second, Policy: crossing{}, Limits: published})
+	for task := range 2 {
+		tr.Start(start, task, task)
+	}
+	for task := range 2 {
+		tr.Decide(start.Add(seconds(8)), task)
+	}
+	for _, c := range []struct {
+		at   time.Duration
+		task int
+	}{{seconds(9.5), 0}, {seconds(10.5), 0}, {seconds(10.5) + 1, 1}} {
+		a := tr.Next(start.Add(c.at), 5)
+		assert.Equal(t, restart.Copy, a.Action, "after %v", c.at)
+		assert.Equal(t, c.task, a.Task, "after %v", c.at)
+	}
 }
