@@ -10,7 +10,7 @@ import (
 )
 
 // What D6 and D7 chose: how long a task reads, as a part of the time for which it computes, and which part of its
-// bandwidth a clone has while another reads the same output: transfers are a third slower where they contend (§4.1).
+// bandwidth a clone has while another reads the same output: transfers are a third slower where they contend (§4.3).
 const (
 	reading    = 0.5
 	contention = 0.7
@@ -27,8 +27,9 @@ type gains struct{ delayed, contended, exclusive float64 }
 func (g gains) value() float64 { return g.delayed - (g.contended+g.exclusive)/2 }
 
 // assignments runs Bing's jobs as chains of phases that read the output of the phase before by a pattern, with LATE and within
-// Dolly's budget. Clones wait for outputs of their own as long as waiting pays (delay assignment), not at all (CC),
-// or until they have them (CAC, in which an output goes to exactly one clone of a task, §4.1).
+// Dolly's budget. Clones wait for outputs of their own as long as waiting pays (delay assignment), not at all (CC:
+// all clones read the outputs that come first, §4.1), or until they have them (CAC, in which an output goes to exactly
+// one clone of a task, §4.1).
 // They poll for outputs, as in Dolly's prototype (§5).
 func assignments(seed uint64, phases int, pattern assign.Pattern) gains {
 	base := bing.config(seed, chains, phases)

@@ -61,7 +61,7 @@ const oneInTwenty = 20
 // set, the window is 0: contention cloning.
 func newAssigner(s *sim) (*assigner, error) {
 	if s.c.Assign == nil {
-		if s.contention() == 1 {
+		if s.pace(2) == 1 {
 			return nil, nil
 		}
 		return &assigner{config: &Assignment{Fixed: true}, table: new(assign.WindowTable)}, nil

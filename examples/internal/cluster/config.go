@@ -56,9 +56,10 @@ type Config struct {
 	// Clone is the policy that clones small jobs. Straggler is the probability that a task straggles, p in Dolly's
 	// paper.
 	Clone *clone.Config
-	// Contention is the share of its bandwidth that a clone has while another clone of its task reads the same
-	// output; 0 is used as 1. Assign lets clones wait for outputs of their own; nil: clones share the outputs that
-	// there are.
+	// Contention is the share of its bandwidth that a clone has while one other clone of its task reads the same
+	// output; 0 is used as 1. More clones divide equally what two have together. Assign lets clones wait for outputs of
+	// their own. Nil: all clones of a task read the outputs of the attempts that end first, and share them as long as
+	// they read (contention cloning, Dolly §4.1).
 	Contention float64
 	Assign     *Assignment
 	// ClonePreempts lets small jobs kill clones of larger jobs, to use their budget.

@@ -157,13 +157,14 @@ func (a *assigner) contend(s *sim, id int32) {
 		if r == nil || r.current == none {
 			continue
 		}
-		pace := 1.0
+		readers := 1.0
 		for other := s.tasks[id].first; other != none; other = s.copies[other].sibling {
-			if o := s.copies[other].reader; other != at && o != nil && o.current == r.current && o.copy == r.copy {
-				pace = s.contention()
+			o := s.copies[other].reader
+			if other != at && o != nil && o.current != none && (s.c.Assign == nil || o.current == r.current && o.copy == r.copy) {
+				readers++
 			}
 		}
-		if pace != r.pace {
+		if pace := s.pace(readers); pace != r.pace {
 			s.advance(c, s.machines[c.machine].rate)
 			s.enter(at, reads, (c.amount-c.done)*r.pace/pace)
 			r.pace = pace
@@ -171,10 +172,11 @@ func (a *assigner) contend(s *sim, id int32) {
 	}
 }
 
-// contention returns the share of its bandwidth that a clone has if it shares an output.
-func (s *sim) contention() float64 {
-	if s.c.Contention == 0 {
+// pace returns the share of its bandwidth that a clone has if so many clones of its task share an output: what two clones
+// have together, divided equally.
+func (s *sim) pace(clones float64) float64 {
+	if s.c.Contention == 0 || clones == 1 {
 		return 1
 	}
-	return s.c.Contention
+	return min(1, 2*s.c.Contention/clones)
 }
