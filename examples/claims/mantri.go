@@ -10,7 +10,7 @@ var mantriRuns = map[string]func(seed uint64) []float64{
 		s := phasesOf(seed)
 		m := &s.policies[mantri]
 		return []float64{
-			m.sooner(0.5), m.sooner(0.75), m.saved(0.5), m.saved(0.75), s.restarts.sooner(0.5), s.restarts.sooner(0.75),
+			m.sooner(0.5), m.sooner(0.75), m.used.quantile(0.5), m.used.quantile(0.75), s.restarts.sooner(0.5), s.restarts.sooner(0.75),
 			s.order.sooner(0.5), s.order.sooner(0.75),
 		}
 	},

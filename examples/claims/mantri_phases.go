@@ -87,8 +87,6 @@ func (t *tally) before(share float64) float64 {
 
 func (t *tally) sooner(p float64) float64 { return t.time.quantile(p) }
 
-func (t *tally) saved(p float64) float64 { return t.used.quantile(p) }
-
 func (t *tally) meanSaved() float64 { return t.used.mean() }
 
 // notHelped returns the share of the phases, by weight, that do not end sooner.
