@@ -1,11 +1,14 @@
 package machines
 
 import (
+	"math"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
 // end ends attempts of 20 s on a machine: first the failed attempts, then the finished attempts.
@@ -195,6 +198,29 @@ func TestASnapshotIsRefusedBeyondTheLargestValues(t *testing.T) {
 		} else if assert.NoError(t, err, c.name) {
 			again, _ := restored.MarshalBinary()
 			assert.Equal(t, data, again, c.name)
+		}
+	}
+}
+
+// Evidence that is read has a ratio that is positive and finite.
+func TestARatioThatIsReadIsPositiveAndFinite(t *testing.T) {
+	for _, c := range []struct {
+		ratio float64
+		want  bool
+	}{
+		{math.SmallestNonzeroFloat32, true}, {math.MaxFloat32, true}, {0, false}, {math.Copysign(0, -1), false}, {-1, false},
+		{math.Inf(1), false}, {math.NaN(), false},
+	} {
+		of := evidence{kind: point, seen: full, ratio: float32(c.ratio)}
+		data, err := snapshot.Append(nil, 'x', of.code)
+		require.NoError(t, err)
+		from, read := snapshot.Codec{In: snapshot.NewReader("test", 'x', data)}, evidence{}
+		read.code(&from)
+		if err := from.In.Close(); c.want {
+			assert.NoError(t, err, "%v", c.ratio)
+			assert.Equal(t, of, read)
+		} else {
+			assert.ErrorContains(t, err, "a ratio out of range", "%v", c.ratio)
 		}
 	}
 }

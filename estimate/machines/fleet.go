@@ -47,6 +47,9 @@ func form() merge.Form[named] {
 // fullBit says that the attempt has its full weight, and failedBit that the attempt failed.
 const fullBit, failedBit = 4, 8
 
+// infinite has the bits of the float32 +Inf. The numbers above 0 and below it are the bits of the positive finite numbers.
+const infinite = 0xff << num.Fraction32
+
 // bits returns the first byte of encoded evidence: the kind, and the two bits for full weight and failure.
 func (e evidence) bits() uint8 {
 	bits := uint8(e.kind)
@@ -71,7 +74,7 @@ func (e *evidence) code(c *snapshot.Codec) {
 	}
 	c.Uint(&ratio)
 	e.ratio = math.Float32frombits(uint32(ratio))
-	c.Check(ratio <= math.MaxUint32 && e.ratio > 0 && e.ratio <= math.MaxFloat32, "holds a ratio out of range")
+	c.Check(0 < ratio && ratio < infinite, "holds a ratio out of range")
 	if bits&fullBit > 0 {
 		e.seen = full
 	} else {

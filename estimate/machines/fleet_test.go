@@ -169,7 +169,7 @@ func TestOldEvidenceIsForgotten(t *testing.T) {
 	delta, err := a.AppendDelta(nil, nil)
 	require.NoError(t, err)
 	require.NoError(t, b.Merge(at(32*60), delta))
-	assert.NotZero(t, b.Judge(number(1, 0)).Attempts)
+	assert.InDelta(t, 3./(1+32*32), b.Judge(number(1, 0)).Attempts, 1e-9, "all three, of 32 half-lives")
 	require.NoError(t, b.Merge(at(32*60+1), delta))
 	assert.Zero(t, b.Judge(number(1, 0)))
 	assert.Len(t, b.AppendVersion(nil), 6)

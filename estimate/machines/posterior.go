@@ -34,8 +34,9 @@ var healthyPrior = [...]float64{.832, .166, .0013}
 // record would need two thirds of the attempts. The second table in the package's documentation has the numbers.
 const slowShare = 1e-3
 
+// newGrid returns the grid for a limit from 1 to 1e6. The factor with the number maxGrid is above each such limit.
 func newGrid(limit, slow float64) (g grid) {
-	for k := 0; k <= maxGrid && (k == 0 || factor(k) <= limit); k++ {
+	for k := 0; factor(k) <= limit; k++ {
 		// The conversion prevents a fused multiply-add.
 		g.prior[k] = float64(slow * (1/factor(k) - 1/factor(k+1)))
 		if k < len(healthyPrior) {

@@ -330,8 +330,9 @@ func TestATaskRemembersOneAttemptOfAMachine(t *testing.T) {
 	assert.Equal(t, 2, n)
 }
 
-// A snapshot of a growing phase is refused if the row of a task is called free, also that of the first task.
-func TestSnapshotWithATaskInAFreeRowIsRefused(t *testing.T) {
+// A snapshot of a growing phase is refused if the row of a task is called free, also that of the first task, and if a task
+// is to be forgotten that there is not, or twice.
+func TestSnapshotWithContradictionsOfAGrowingPhaseIsRefused(t *testing.T) {
 	p := begun(t, Config{Recent: 8, Slots: 2}, MachinesConfig{})
 	p.Add(1)
 	p.Add(1)
@@ -341,14 +342,21 @@ func TestSnapshotWithATaskInAFreeRowIsRefused(t *testing.T) {
 	p.Poll(time.Unix(1003, 0), []Attempt{{ID: "0.0", State: Running}})
 	p.Forget(1)
 	require.Equal(t, []int{1}, p.book.rows.free)
-	for row, want := range []string{"has a task in a free row", ""} {
-		p.book.rows.free[0] = row
+	for _, c := range []struct {
+		free    int
+		leaving []int
+		want    string
+	}{
+		{1, nil, ""}, {0, nil, "has a task in a free row"}, {1, []int{0}, ""},
+		{1, []int{0, 0}, "is to forget a task twice"}, {1, []int{1}, "one that it does not have"},
+	} {
+		p.book.rows.free[0], p.book.rows.leaving = c.free, c.leaving
 		data, err := p.MarshalBinary()
 		require.NoError(t, err)
-		if _, err = Restore(Config{}, Saved{Snapshot: data}); want == "" {
-			assert.NoError(t, err)
+		if _, err = Restore(Config{}, Saved{Snapshot: data}); c.want == "" {
+			assert.NoError(t, err, "%+v", c)
 		} else {
-			assert.ErrorContains(t, err, want)
+			assert.ErrorContains(t, err, c.want, "%+v", c)
 		}
 	}
 }
