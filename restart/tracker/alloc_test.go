@@ -104,7 +104,7 @@ func TestATaskTakesLessThan250Bytes(t *testing.T) {
 	for _, c := range []struct {
 		policy restart.Policy
 		tasks  int
-	}{{restart.Mantri{}, 30_000}, {rules.LATE{}, 15_000}, {rules.Spark{}, 15_000}, {rules.Hadoop{}, 15_000}} {
+	}{{restart.Mantri{}, 60_000}, {rules.LATE{}, 30_000}, {rules.Spark{}, 30_000}, {rules.Hadoop{}, 30_000}} {
 		name := fmt.Sprintf("%T", c.policy)
 		before := liveBytes()
 		s := newSteady(t, c.tasks, c.policy)
