@@ -243,7 +243,7 @@ func TestOpenTrialsCountOnlyInRestoredPhases(t *testing.T) {
 func TestPhasesOfASharedKnowledgeAreReplayed(t *testing.T) {
 	t.Parallel()
 	actions := map[restart.Action]int{}
-	seeds := uint64(3)
+	seeds := uint64(5)
 	if os.Getenv("STRAGGLER_LIVES") != "" {
 		seeds = 30
 	}
