@@ -26,7 +26,7 @@ type Residual struct {
 // n), no allocation.
 func (r *Residual) Set(c *Curve, age, scale float64) {
 	*r = Residual{Curve: c, Age: age, Scale: scale}
-	if a, _, ok := r.age(); ok {
+	if a, _, ok := r.age(); ok && a < c.longest { // an older task has the remaining time of the tail alone
 		r.above = c.Above(a)
 	}
 }

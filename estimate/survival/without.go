@@ -138,7 +138,10 @@ func (w Without) Mean() float64 {
 	} else {
 		area += float64(above * (o.longest - from))
 	}
-	return area + float64(o.after(len(w.Curve.at))*o.tail().mean())
+	if last := o.after(len(w.Curve.at)); last > 0 { // the mean of a tail of the largest times is infinite
+		area += float64(last * o.tail().mean())
+	}
+	return area
 }
 
 // CDF returns the probability that a new attempt takes at most t, P(T <= t). It returns 0 if nothing is known. O(log
