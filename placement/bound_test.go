@@ -90,7 +90,7 @@ func TestBoundIsBelowItsExactValue(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(13, 13))
 	large := 0
-	for i := range 800 {
+	for i := range 1500 {
 		n, r := 1+rng.IntN(12), 2+rng.IntN(6)
 		p := Problem{Slots: make([]int, r)}
 		for range r {

@@ -225,8 +225,8 @@ func TestAStreamOfJobsTakesTheMemoryOfItsOpenJobs(t *testing.T) {
 			j.round(open)
 			j.phase.TakeJournal()
 		}
-		least := uint64(math.MaxUint64) // of 12 rounds, since the heap also has the lists of the simulated engine
-		for range 12 {
+		least := uint64(math.MaxUint64) // of 30 rounds, since the heap also has the lists of the simulated engine
+		for range 30 {
 			j.round(open)
 			j.phase.TakeJournal()
 			least = min(least, heapNow())

@@ -125,7 +125,7 @@ func TestPageIsSelfContained(t *testing.T) {
 // mostPage is the largest size of a page in bytes, however many tasks the log has.
 const mostPage = 600_000
 
-// The page of a large input has the phases in which stragglers cost most, and stays small. The input has 2,000
+// The page of a large input has the phases in which stragglers cost most, and stays small. The input has 1,000
 // phases, or 10,000 with STRAGGLER_LIVES.
 func TestPageStaysSmall(t *testing.T) {
 	var many []*sim.Phase

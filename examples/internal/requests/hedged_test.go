@@ -140,7 +140,7 @@ func TestWinnersAloneMislead(t *testing.T) {
 	t.Parallel()
 	for i, least := range []float64{10.5, 13, 20, 13, 10.5} {
 		l := Laws()[i]
-		assert.Greater(t, Winners(l, 0.9, 50_000, seed), least, l.Name)
+		assert.Greater(t, Winners(l, 0.9, 100_000, seed), least, l.Name)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestMimirsCase(t *testing.T) {
 // A learned grace leaves out few answers of healthy servers, and costs little time.
 func TestGrace(t *testing.T) {
 	t.Parallel()
-	for name, f := range Fans(4_000, seed) {
+	for name, f := range Fans(10_000, seed) {
 		c := f.Run()
 		most := 0.001
 		if name == "all healthy" {
