@@ -26,8 +26,8 @@ var mantriRuns = map[string]func(seed uint64) []float64{
 		p := phasesOf(seed).policies
 		return []float64{
 			p[mantri].success(), p[late].success(), p[hadoop].success() - p[late].success(),
-			p[dryad].success() - p[late].success(), p[mantri].perTask(), p[dryad].perTask(), p[late].perTask(),
-			p[hadoop].perTask(),
+			p[dryad].success() - p[late].success(), p[mantri].averagePhase(), p[dryad].averagePhase(),
+			p[late].averagePhase(), p[hadoop].averagePhase(),
 		}
 	},
 	"M8": func(seed uint64) []float64 {
@@ -50,6 +50,6 @@ var mantriRuns = map[string]func(seed uint64) []float64{
 	"M13": withoutOutliers,
 	"M15": func(seed uint64) []float64 {
 		m, d := &phasesOf(seed).policies[mantri], &phasesOf(seed).policies[dryad]
-		return []float64{m.before(0.42), d.before(0.77), m.perTask() / d.perTask(), m.success() / d.success()}
+		return []float64{m.before(0.42), d.before(0.77), float64(m.copies) / float64(d.copies), m.success() / d.success()}
 	},
 }

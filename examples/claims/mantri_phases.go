@@ -43,17 +43,18 @@ type survey struct {
 
 // tally has the results of one policy. The values are weighted by the time of the phase, as in the paper.
 type tally struct {
-	time, used                      weighted
-	tasks, copies, restarts, better int
-	at                              []float64 // share of its first attempt's time after which each further attempt began
+	time, used     weighted
+	copies, better int       // copies and restarts, and those that won
+	at             []float64 // share of its first attempt's time after which each further attempt began
+	perTask        []float64 // of each phase: copies and restarts divided by its tasks
 }
 
 func (t *tally) add(base, r cluster.Result) {
 	weight := base.End.Seconds()
 	t.time.add(1-ratio(r.End, base.End), weight)
 	t.used.add(1-ratio(r.Used[cluster.Map], base.Used[cluster.Map]), weight)
-	t.copies += r.Speculative
-	t.restarts += r.Restarted
+	t.copies += r.Speculative + r.Restarted
+	t.perTask = append(t.perTask, float64(r.Speculative+r.Restarted)/float64(len(base.Runs)))
 	t.better += r.Won
 }
 
@@ -100,9 +101,10 @@ func (t *tally) notHelped() float64 {
 	return stat.Mean(slower, t.time.weights)
 }
 
-func (t *tally) success() float64 { return float64(t.better) / float64(max(1, t.copies+t.restarts)) }
+func (t *tally) success() float64 { return float64(t.better) / float64(max(1, t.copies)) }
 
-func (t *tally) perTask() float64 { return float64(t.copies+t.restarts) / float64(t.tasks) }
+// averagePhase returns the mean over the phases of the copies and restarts a task [Mantri §6.3].
+func (t *tally) averagePhase() float64 { return stat.Mean(t.perTask, nil) }
 
 const phasesPerSeed = 400
 
@@ -115,7 +117,6 @@ var phasesOf = oncePerSeed(func(seed uint64) *survey {
 		for k, p := range policies {
 			with := c
 			with.Restart, with.LargestFirst = p, k == mantri
-			s.policies[k].tasks += len(phase.Tasks)
 			r := must(with)
 			s.policies[k].add(base, r)
 			s.policies[k].acts(base, r)
