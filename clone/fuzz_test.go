@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
@@ -255,7 +254,7 @@ func FuzzSnapshots(f *testing.F) {
 		f.Add(data[:len(data)/2])
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		data = snapshot.Seal(data, 0)
+		data = snapshottest.Sealed(data)
 		e, b := new(Estimator), new(Blacklist)
 		if e.UnmarshalBinary(data) == nil {
 			snapshottest.Through(t, e)

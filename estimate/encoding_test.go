@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
@@ -199,7 +198,7 @@ func FuzzUnitTimesUnmarshal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, config := range []UnitTimesConfig{{}, {Factors: &changingFactors{[5]float64{1, 2, 3, 4, 5}}}} {
 			u, _ := NewUnitTimes(config)
-			if u.UnmarshalBinary(snapshot.Seal(data, 0)) != nil {
+			if u.UnmarshalBinary(snapshottest.Sealed(data)) != nil {
 				continue
 			}
 			soundUnitTimes(t, u, 3)
@@ -221,7 +220,7 @@ func FuzzEmpiricalUnmarshal(f *testing.F) {
 	data, _ := e.MarshalBinary()
 	f.Add(snapshottest.Body(data))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		data = snapshot.Seal(data, 0)
+		data = snapshottest.Sealed(data)
 		var e Empirical
 		if e.UnmarshalBinary(data) != nil {
 			return

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
@@ -214,7 +213,7 @@ func FuzzSnapshots(f *testing.F) {
 		f.Add(data[:len(data)/2])
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		data = snapshot.Seal(data, 0)
+		data = snapshottest.Sealed(data)
 		l, b := new(Losses), new(LossBursts)
 		if l.UnmarshalBinary(data) == nil {
 			p := l.Probability(now, 0)

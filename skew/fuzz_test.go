@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
@@ -20,7 +19,7 @@ func FuzzUnmarshalSketch(f *testing.F) {
 	f.Add(snapshottest.Body(data))
 	f.Add([]byte{2, 2, 1, 1, 5, 5})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		data = snapshot.Seal(data, 0)
+		data = snapshottest.Sealed(data)
 		var s, again Sketch
 		if s.UnmarshalBinary(data) != nil {
 			require.Equal(t, Sketch{}, s)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
@@ -166,7 +165,7 @@ func FuzzSnapshot(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w := new(WindowTable)
-		if w.UnmarshalBinary(snapshot.Seal(data, 0)) != nil {
+		if w.UnmarshalBinary(snapshottest.Sealed(data)) != nil {
 			require.Equal(t, new(WindowTable), w)
 			return
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
@@ -101,7 +100,7 @@ func FuzzUnmarshal(f *testing.F) {
 	data, _ = h.MarshalBinary()
 	f.Add(snapshottest.Body(data))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		data = snapshot.Seal(data, 0)
+		data = snapshottest.Sealed(data)
 		var h Histogram
 		if h.UnmarshalBinary(data) == nil {
 			h.Observe(1)

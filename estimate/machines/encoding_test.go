@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
@@ -124,7 +123,7 @@ func FuzzUnmarshal(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var r Record
-		if r.UnmarshalBinary(snapshot.Seal(data, 0)) != nil {
+		if r.UnmarshalBinary(snapshottest.Sealed(data)) != nil {
 			return
 		}
 		again, _ := r.MarshalBinary()
@@ -149,6 +148,9 @@ func sound(t testing.TB, r *Record) {
 		m := &r.machines[i]
 		seen++
 		place, ok := r.places[m.number]
+		if m.number < 0 { // another process has told about it, by its name
+			place, ok = r.fleet.names[m.name]
+		}
 		require.True(t, ok && place == i)
 		f := r.Factor(m.number) // Factor updates the machine
 		require.True(t, f > 0 && f < 1e19, "factor %v", f)

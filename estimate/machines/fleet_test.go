@@ -13,7 +13,7 @@ import (
 
 	"github.com/straggler-go/straggler"
 	"github.com/straggler-go/straggler/internal/merge/mergetest"
-	"github.com/straggler-go/straggler/internal/snapshot"
+	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 )
 
 const machinesOfFleet = 9
@@ -277,7 +277,7 @@ func FuzzMerge(f *testing.F) {
 	f.Add(delta[:len(delta)-4])
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b := member(t, 1, Config{MaxMachines: 12})
-		if b.Merge(at(1000), snapshot.Seal(data, 0)) != nil {
+		if b.Merge(at(1000), snapshottest.Sealed(data)) != nil {
 			return
 		}
 		sound(t, b)

@@ -65,7 +65,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(snapshottest.Body(data))
 	f.Add([]byte{snapshot.Version, 2, 255, 255, 255, 255, 255, 255, 255, 255, 1})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		data = snapshot.Seal(data, 0)
+		data = snapshottest.Sealed(data)
 		s := new(survival.Shape)
 		if s.UnmarshalBinary(data) == nil {
 			run(s, time.Minute, linear)

@@ -119,7 +119,7 @@ func FuzzUnmarshal(f *testing.F) {
 		s := fresh(t)
 		before, err := s.MarshalBinary()
 		require.NoError(t, err)
-		if err := s.UnmarshalBinary(snapshot.Seal(data, 0)); err != nil {
+		if err := s.UnmarshalBinary(snapshottest.Sealed(data)); err != nil {
 			after, err := s.MarshalBinary()
 			require.NoError(t, err)
 			require.Equal(t, before, after, "an error must leave the Preemptor unchanged")

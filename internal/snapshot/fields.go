@@ -106,7 +106,7 @@ func (c *Codec) Last(p State) {
 func (c *Codec) content() []byte {
 	c.In.Check(c.In.nested, "holds values where fields are expected")
 	content := c.In.rest
-	c.In.rest = nil
+	c.In.nested, c.In.rest = false, nil
 	return content
 }
 
@@ -152,7 +152,8 @@ func (r *Reader) seek(number uint64, name string) bool {
 	if len(r.rest) > 0 {
 		r.Fail(fmt.Errorf("has %d bytes too many", len(r.rest)))
 	}
-	r.at = step{}
+	r.Check(!r.nested, "holds fields where values are expected")
+	r.at, r.nested = step{}, false
 	for len(r.after) > 0 {
 		tag, content, after := r.head()
 		of := tag / 2

@@ -120,6 +120,8 @@ func TestFaultsNameTheirField(t *testing.T) {
 		"field 2.2.7 (building.roof.attic): is missing":                                replace("\x05\x08\x02\x01\x00\x05\x03\x0e\x01\x00", "\x05\x05\x02\x01\x00\x05\x00"),
 		"field 2 (building): holds values where fields are expected":                   replace("\x05\x08", "\x04\x08"),
 		"field 3 (flat): holds values where fields are expected":                       replace("\x07\x06", "\x06\x06"),
+		"field 2 (windows): holds fields where values are expected":                    flatOf(2, 1, 0, 5, 1, 0),
+		"field 1 (owner): holds fields where values are expected":                      replace("\x02\x03\x02me", "\x03\x03\x02me"),
 		"field 3 (flat): internal/snapshot: flat: snapshot: field 2 (windows): is":     replace("\x07\x06\x02\x01\x00\x04\x01\x00", "\x07\x03\x02\x01\x00"),
 		"holds fields out of order, or a field that is cut":                            replace("\x05\x08\x02\x01\x00\x05\x03\x0e\x01\x00", "\x05\x0a\x02\x01\x00\x05\x05\x0e\x01\x00\x10\x05"),
 		"field 41 (doors): is missing":                                                 replace("\x52\x01\x00", "\x56\x01\x00"),

@@ -49,7 +49,7 @@ type Reader struct {
 	numbered bool   // the input has fields, and rest is the content of the open one
 	after    []byte // the fields behind the open one, at the same level
 	last     uint64 // the number of the latest field of this level
-	nested   bool   // the open field has fields itself
+	nested   bool   // the open field has fields itself, which were not yet read
 	at       step   // the open field
 	outer    []step // the fields around it
 }

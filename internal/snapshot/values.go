@@ -136,11 +136,13 @@ func (c *Codec) Amount32(v *float32) {
 	}
 }
 
-// Sum writes or reads a running sum. Both of its parts must be finite.
+// Sum writes or reads a running sum. Both of its parts must be finite. The low part is the rounding error of the high part,
+// a few units in its last place.
 func (c *Codec) Sum(v *num.Sum) {
 	c.Real(&v.High)
 	c.Real(&v.Low)
 	c.Check(num.Finite(v.High) && num.Finite(v.Low), "holds a sum that is not finite")
+	c.Check(math.Abs(v.Low) <= 1e-15*math.Abs(v.High), "holds a sum whose low part is more than a rounding error")
 }
 
 // Bool writes or reads a truth value, as 0 or 1.

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine"
@@ -243,7 +242,7 @@ func FuzzRestore(f *testing.F) {
 	require.NoError(f, err)
 	f.Add(snapshottest.Body(data))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := engine.Restore(engine.Config{}, engine.Saved{Snapshot: snapshot.Seal(data, 0)})
+		p, err := engine.Restore(engine.Config{}, engine.Saved{Snapshot: snapshottest.Sealed(data)})
 		if err != nil {
 			return
 		}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/straggler-go/straggler/estimate/machines"
 	"github.com/straggler-go/straggler/internal/merge/mergetest"
-	"github.com/straggler-go/straggler/internal/snapshot"
 	"github.com/straggler-go/straggler/internal/snapshot/snapshottest"
 	"github.com/straggler-go/straggler/restart"
 )
@@ -425,7 +424,7 @@ func FuzzMerge(f *testing.F) {
 	f.Add(snapshottest.Body(delta))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		b := processOf(t, 1)
-		if b.Merge(second(100), snapshot.Seal(data, 0)) != nil {
+		if b.Merge(second(100), snapshottest.Sealed(data)) != nil {
 			return
 		}
 		again, err := b.AppendDelta(nil, nil)
