@@ -18,8 +18,8 @@ import (
 
 // FuzzPoll passes arbitrary reports to two phases that share their machines, in any order and at any time. The phases
 // must not panic, must not fill a machine beyond its slots, and must act on each attempt at most once. An attempt that is
-// missing from the lists for the time Trace occupies no slot, and is cancelled again if it returns. The journals must
-// replay.
+// missing from the lists for the time Trace occupies no slot and counts as ended. If it returns, it is cancelled again. The
+// journals must replay.
 func FuzzPoll(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
 	f.Add([]byte("a cluster of two machines that never says the same twice, and says it late"))
@@ -61,7 +61,7 @@ type rubbish struct {
 	*engine.Phase
 	held  map[string]string        // by ID: machine of an attempt that the phase submitted
 	shown map[string]time.Duration // by ID: when the attempt was submitted or last listed, by the phase's time since
-	last  map[string]time.Duration // as shown, but an attempt that was missing for the time Trace counts when it returns
+	named map[string]time.Duration // by ID: when it was submitted or last listed, as an attempt of any task
 	acted map[string]bool
 	now   *time.Time     // of the last call
 	since *time.Duration // the phase's time: it stands still when the caller's clock is set back
@@ -90,7 +90,7 @@ func rubbishPhases(t *testing.T, mode byte) (*engine.Machines, [2]rubbish) {
 		require.NoError(t, err)
 		p.SetEligible(i, false, mode&32 != 0)
 		phases[i] = rubbish{
-			Phase: p, held: map[string]string{}, shown: map[string]time.Duration{}, last: map[string]time.Duration{},
+			Phase: p, held: map[string]string{}, shown: map[string]time.Duration{}, named: map[string]time.Duration{},
 			acted: map[string]bool{}, now: new(time.Time), since: new(time.Duration),
 		}
 	}
@@ -104,14 +104,13 @@ func (p rubbish) observe(t *testing.T, now time.Time, list []engine.Attempt) {
 	}
 	*p.now = now
 	for _, seen := range list {
-		if acceptable(seen) {
-			if *p.since-p.shown[seen.ID] < trace {
-				p.shown[seen.ID] = *p.since
-			}
-			if last, known := p.last[seen.ID]; known && *p.since-last >= trace {
-				delete(p.acted, fmt.Sprint(engine.Cancel, seen.ID))
-			}
-			p.last[seen.ID] = *p.since
+		// A report of a known attempt that names another task does not count, and one of an unknown attempt does.
+		if *p.since-p.shown[seen.ID] >= trace || *p.since-p.named[seen.ID] >= trace {
+			delete(p.acted, fmt.Sprint(engine.Cancel, seen.ID))
+		}
+		p.named[seen.ID] = *p.since
+		if acceptable(seen) && *p.since-p.shown[seen.ID] < trace {
+			p.shown[seen.ID] = *p.since
 		}
 		if seen.State >= engine.Succeeded && acceptable(seen) {
 			delete(p.held, seen.ID)
@@ -126,9 +125,9 @@ func (p rubbish) observe(t *testing.T, now time.Time, list []engine.Attempt) {
 		assert.False(t, p.acted[key] && !open[key], "%s was requested twice", key)
 		p.acted[key] = true
 		if a.Op == engine.Submit {
-			p.held[a.ID], p.last[a.ID] = a.Machine, *p.since
+			p.held[a.ID] = a.Machine
 			if _, known := p.shown[a.ID]; !known {
-				p.shown[a.ID] = *p.since
+				p.shown[a.ID], p.named[a.ID] = *p.since, *p.since
 			}
 		}
 	}
