@@ -162,15 +162,17 @@ func TestANameBelongsToOneMachine(t *testing.T) {
 	assert.Equal(t, 0, other.Len())
 }
 
-// Old evidence is removed, and so is its origin.
+// Old evidence is removed, and so is its origin. Evidence of just 32 half-lives stays. The time is not 0 at the begin, as
+// no time is before 0.
 func TestOldEvidenceIsForgotten(t *testing.T) {
+	const begin, age = 1000, 32 * 60
 	a, b := member(t, 0, Config{HalfLife: time.Minute}), member(t, 1, Config{HalfLife: time.Minute})
-	finish(a, 0, number(0, 0), 1, 1, 1)
+	finish(a, begin, number(0, 0), 1, 1, 1)
 	delta, err := a.AppendDelta(nil, nil)
 	require.NoError(t, err)
-	require.NoError(t, b.Merge(at(32*60), delta))
+	require.NoError(t, b.Merge(at(begin+age), delta))
 	assert.InDelta(t, 3./(1+32*32), b.Judge(number(1, 0)).Attempts, 1e-9, "all three, of 32 half-lives")
-	require.NoError(t, b.Merge(at(32*60+1), delta))
+	require.NoError(t, b.Merge(at(begin+age+1), delta))
 	assert.Zero(t, b.Judge(number(1, 0)))
 	assert.Len(t, b.AppendVersion(nil), 6)
 }
