@@ -93,7 +93,9 @@ func (b *bounded) apply(e tracker.Event) {
 	b.check()
 	if a.Reason == restart.LossBound {
 		b.held++
-		require.GreaterOrEqual(b.t, before+b.greedy.stake, b.greedy.bound*(1-1e-9))
+		if got, least := before+b.greedy.stake, b.greedy.bound*(1-1e-9); !(got >= least) {
+			b.t.Fatalf("a trial is held back at %v, want at least %v", got, least)
+		}
 	}
 	switch a.Action {
 	case restart.Copy:
@@ -124,7 +126,9 @@ func (b *bounded) risk() float64 {
 
 func (b *bounded) check() {
 	b.seen++
-	require.LessOrEqual(b.t, b.risk(), (b.most+b.over)*(1+1e-9)+1e-6)
+	if got, most := b.risk(), (b.most+b.over)*(1+1e-9)+1e-6; !(got <= most) {
+		b.t.Fatalf("the risk is %v, want at most %v", got, most)
+	}
 }
 
 func (b *bounded) start(task int) {

@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -46,7 +47,9 @@ func Suspects(t testing.TB, tr *Tracker) (suspects int) {
 		rest, _ := math.Lgamma(of - k + 1)
 		chance := float64(n) * math.Exp(ways-less-rest) * math.Pow(slow/all, k)
 		suspect := n > 1 && k > 1 && chance <= .02
-		require.Equal(t, suspect, x.fleet.machines[i].suspicion.suspect, "machine %d", x.fleet.machines[i].number)
+		if got := x.fleet.machines[i].suspicion.suspect; got != suspect {
+			require.Equal(t, suspect, got, "machine %d", x.fleet.machines[i].number)
+		}
 		if suspect {
 			suspects++
 		}
@@ -55,7 +58,8 @@ func Suspects(t testing.TB, tr *Tracker) (suspects int) {
 }
 
 // Recount counts everything in a tracker again that its parts count as events arrive, by plain loops over the tasks, the
-// attempts and the machines. Each count must be the same. Tests call it after random events.
+// attempts and the machines. Each count must be the same. Tests call it after random events, thousands of times; so it
+// calls testify, which asks for the stack, once for all counts, and not once for each task.
 func Recount(t testing.TB, tr *Tracker) {
 	t.Helper()
 	x := &tr.phase
@@ -107,13 +111,19 @@ func recountBook(t testing.TB, x *phase) {
 		if s.flags&queued != 0 {
 			queuedNow++
 		}
-		require.Equal(t, n > 0, s.newest != none, "task %d has attempts", i)
-		require.False(t, n > 0 && s.flags&(waits|finished|givenUp) != 0, "task %d runs, and waits, is finished or given up", i)
-		require.False(t, s.flags&waits != 0 && s.flags&(finished|givenUp|forgotten) != 0, "task %d waits, and is over", i)
+		switch {
+		case n > 0 != (s.newest != none):
+			t.Fatalf("task %d has attempts: %v, want %v", i, s.newest != none, n > 0)
+		case n > 0 && s.flags&(waits|finished|givenUp) != 0:
+			t.Fatalf("task %d runs, and waits, is finished or given up", i)
+		case s.flags&waits != 0 && s.flags&(finished|givenUp|forgotten) != 0:
+			t.Fatalf("task %d waits, and is over", i)
+		}
 		if s.candidate != none {
 			listed++
-			require.Equal(t, int32(i), b.candidates[s.candidate])
-			require.True(t, begun, "candidate %d runs", i)
+			if at := b.candidates[s.candidate]; at != int32(i) || !begun {
+				t.Fatalf("candidate %d is listed as %d, and runs: %v", i, at, begun)
+			}
 		}
 		if s.history != none {
 			stakes += b.histories[s.history].trial.Stake
@@ -123,19 +133,19 @@ func recountBook(t testing.TB, x *phase) {
 	for i := b.attempts.free; i != none; i = b.attempts.all[i].next {
 		free++
 	}
-	require.Equal(t, len(b.attempts.all), running+free, "attempts and free entries")
-	require.Equal(t, running, b.running, "attempts that run")
-	require.Equal(t, running-first, b.copies(), "copies")
-	require.Equal(t, b.copies(), x.charged, "copies that the budget knows")
-	require.Equal(t, working, b.working, "tasks that run")
-	require.Equal(t, finishedNow, b.finished, "finished tasks")
-	require.Equal(t, waiting, b.waiting.waits, "waiting tasks")
-	require.Equal(t, queuedNow, len(b.waiting.heap), "tasks in the heap")
-	require.Equal(t, len(b.candidates), listed, "candidates")
-	require.Equal(t, samples, x.forecast.runningSamples, "attempts that run with a sample")
-	if x.trials.on {
-		require.Equal(t, stakes, x.trials.AtRisk, "slot time at risk")
+	type counts struct {
+		entries, running, copies, charged, working, finished, waiting, queued, candidates, samples int
+		atRisk                                                                                     time.Duration
 	}
+	want := counts{running + free, running, running - first, running - first, working, finishedNow, waiting, queuedNow, listed, samples, 0}
+	got := counts{
+		len(b.attempts.all), b.running, b.copies(), x.charged, b.working, b.finished, b.waiting.waits, len(b.waiting.heap),
+		len(b.candidates), x.forecast.runningSamples, 0,
+	}
+	if x.trials.on {
+		want.atRisk, got.atRisk = stakes, x.trials.AtRisk
+	}
+	require.Equal(t, want, got)
 	if x.recent.grows() {
 		scores += float64(b.rows.finished)
 	}
@@ -162,15 +172,15 @@ func recountFleet(t testing.TB, x *phase) {
 		if m.refused {
 			refused++
 		}
-		require.Equal(t, int32(i), fl.find(m.number))
-		if fl.pace != nil {
-			ended := m.total - totals[i] // an attempt that never began may end with success, too
-			require.Equal(t, math.Trunc(ended), ended, "progress of machine %d", m.number)
-			require.GreaterOrEqual(t, ended, float64(m.suspicion.ended), "progress of machine %d", m.number)
+		if at := fl.find(m.number); at != int32(i) {
+			t.Fatalf("machine %d is found at %d, want %d", m.number, at, i)
+		}
+		// An attempt that never began may end with success, too.
+		if ended := m.total - totals[i]; fl.pace != nil && (math.Trunc(ended) != ended || !(ended >= float64(m.suspicion.ended))) {
+			t.Fatalf("machine %d has the progress of %v ended attempts, and %d have ended", m.number, ended, m.suspicion.ended)
 		}
 	}
-	require.Equal(t, leaving, fl.leaving, "machines that leave")
-	require.Equal(t, refused, fl.refused, "machines that are refused")
+	require.Equal(t, [2]int{leaving, refused}, [2]int{fl.leaving, fl.refused}, "machines that leave, and that are refused")
 }
 
 // recountRows counts the rows of a growing phase, and what it is to forget.
@@ -183,10 +193,14 @@ func recountRows(t testing.TB, x *phase) {
 		switch {
 		case s.flags&forgotten == 0:
 			known++
-			require.Equal(t, row, b.row(r.indexes[row]))
+			if got := b.row(r.indexes[row]); got != row {
+				t.Fatalf("task %d has row %d, want %d", r.indexes[row], got, row)
+			}
 		case s.flags&queued == 0:
 			free++
-			require.Contains(t, r.free, int32(row))
+			if !slices.Contains(r.free, int32(row)) {
+				t.Fatalf("row %d is free, and not among %v", row, r.free)
+			}
 		}
 	}
 	for i := range r.ends.n {
@@ -196,10 +210,8 @@ func recountRows(t testing.TB, x *phase) {
 			}
 		}
 	}
-	require.Equal(t, known, r.of.Len(), "tasks that are not forgotten")
-	require.Equal(t, free, len(r.free), "free rows")
-	require.Equal(t, ended, r.ended, "tasks that have ended lately")
-	require.Equal(t, finishedLately, r.finished, "tasks that have finished lately")
+	require.Equal(t, [4]int{known, free, ended, finishedLately}, [4]int{r.of.Len(), len(r.free), r.ended, r.finished},
+		"tasks that are not forgotten, free rows, tasks that have ended and that have finished lately")
 	successes := make([]int32, len(x.fleet.machines))
 	for i := range x.recent.learnt.n {
 		if l := x.recent.learnt.at(i); l.success && l.machine != none {
@@ -207,6 +219,8 @@ func recountRows(t testing.TB, x *phase) {
 		}
 	}
 	for i := range successes {
-		require.Equal(t, successes[i], x.fleet.machines[i].suspicion.ended, "ends on machine %d", x.fleet.machines[i].number)
+		if m := &x.fleet.machines[i]; m.suspicion.ended != successes[i] {
+			t.Fatalf("%d attempts have ended on machine %d, want %d", m.suspicion.ended, m.number, successes[i])
+		}
 	}
 }

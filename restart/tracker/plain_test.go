@@ -157,7 +157,9 @@ func (w *twins) both(e Event) Answer {
 	if one, two := one.String(), two.String(); one != two {
 		require.Equal(w.t, one, two, "seed %d, event %d: %v", w.seed, w.events, e)
 	}
-	require.Equal(w.t, one.Found, two.Found)
+	if len(one.Found)+len(two.Found) > 0 {
+		require.Equal(w.t, one.Found, two.Found)
+	}
 	if one.Action != restart.Keep && one.Action != restart.Start {
 		w.acts++
 	}
@@ -166,13 +168,12 @@ func (w *twins) both(e Event) Answer {
 
 // bounds checks that the numbers of an answer by bounds enclose the numbers of the full answer.
 func (w *twins) bounds(full, by Answer) {
-	where := []any{"seed %d, event %d: %v, in full %v", w.seed, w.events, by, full}
-	require.Equal(w.t, restart.NotSlow, full.Reason, where...)
-	require.Equal(w.t, restart.NotSlow, by.Reason, where...)
-	require.Less(w.t, by.Value, by.Threshold, where...)
-	require.GreaterOrEqual(w.t, by.Value*(1+1e-9), full.Value, where...)
-	full.Value, full.Threshold, full.Remaining = by.Value, by.Threshold, by.Remaining
-	require.Equal(w.t, full.Decision, by.Decision, where...)
+	same := full
+	same.Value, same.Threshold, same.Remaining = by.Value, by.Threshold, by.Remaining
+	if full.Reason != restart.NotSlow || !(by.Value < by.Threshold) || !(by.Value*(1+1e-9) >= full.Value) ||
+		by.Decision != same.Decision {
+		w.t.Fatalf("seed %d, event %d: %v, in full %v", w.seed, w.events, by, full)
+	}
 }
 
 // start begins an attempt of a task on a machine.

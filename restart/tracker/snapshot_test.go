@@ -99,12 +99,13 @@ func TestRestoreAfterAnyPrefix(t *testing.T) {
 				e := d.event()
 				a, b := one.Apply(e), two.Apply(e)
 				acts[a.Action]++
-				require.Equal(t, a.String(), b.String(), "%s, seed %d, event %d: %+v", name, seed, i, e)
-				require.Equal(t, a.Task, b.Task)
-				require.Equal(t, a.Ignored, b.Ignored)
-				require.ElementsMatch(t, a.Overtaken, b.Overtaken)
-				require.ElementsMatch(t, a.Waiting, b.Waiting)
-				require.Equal(t, len(a.Found), len(b.Found))
+				if got := b.String(); got != a.String() || b.Task != a.Task || b.Ignored != a.Ignored || len(b.Found) != len(a.Found) {
+					t.Fatalf("%s, seed %d, event %d: %+v: %+v, want %+v", name, seed, i, e, b, a)
+				}
+				if len(a.Overtaken)+len(a.Waiting)+len(b.Overtaken)+len(b.Waiting) > 0 {
+					require.ElementsMatch(t, a.Overtaken, b.Overtaken)
+					require.ElementsMatch(t, a.Waiting, b.Waiting)
+				}
 				for j := range a.Found {
 					require.Equal(t, a.Found[j].String(), b.Found[j].String())
 				}

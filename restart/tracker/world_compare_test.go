@@ -14,7 +14,6 @@ import (
 
 // compare checks two decisions of a tracker about a task against the policy's decision on the oracle's facts.
 func (w *world) compare(task int, known bool, d, whole tracker.Answer) {
-	w.t.Helper()
 	if !same(d, whole) {
 		w.fatal("a tracker that keeps less decides otherwise: %v, want %v", d, whole)
 	}
@@ -32,7 +31,6 @@ func (w *world) compare(task int, known bool, d, whole tracker.Answer) {
 // facts returns the oracle's facts of the phase, with the distributions of the tracker whole. These were compared
 // before.
 func (w *world) facts() restart.Phase {
-	w.t.Helper()
 	got := w.whole.Phase()
 	want, durations, finishedRates, progressRates, _ := w.oracle.phase()
 	if math.Abs(got.Peers.MeanScore-want.Peers.MeanScore) > 1e-12 || math.Abs(got.Peers.Throughput-want.Peers.Throughput) > 1e-12*want.Peers.Throughput {
@@ -54,7 +52,6 @@ func (w *world) facts() restart.Phase {
 }
 
 func (w *world) sameRates() {
-	w.t.Helper()
 	want := w.oracle.rates
 	for _, r := range []*estimate.UnitTimes{w.tracker.UnitTimes(), w.whole.UnitTimes()} {
 		if r.Samples() != want.Samples() {
@@ -70,7 +67,6 @@ func (w *world) sameRates() {
 }
 
 func (w *world) same(what string, got estimate.Distribution, want []float64) {
-	w.t.Helper()
 	if got == nil {
 		if len(want) > 0 {
 			w.fatal("%s: none, want %v", what, want)
