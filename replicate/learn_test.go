@@ -57,7 +57,7 @@ func TestSection53LossesAgreeWithACountOfAllEvents(t *testing.T) {
 		slow := slowLosses{config: l.Config()}
 		// The host's clock steps back sometimes. Time continues from the earlier reading.
 		host, now := time.Unix(rng.Int64N(1e10)-5e9, rng.Int64N(1e9)), time.Duration(0)
-		for range 200 {
+		for i := range 200 {
 			if rng.IntN(5) == 0 {
 				l.Probability(host, 0)
 				host = host.Add(-time.Duration(rng.IntN(1000)) * time.Second)
@@ -78,7 +78,9 @@ func TestSection53LossesAgreeWithACountOfAllEvents(t *testing.T) {
 			}
 			now += passed
 			host = host.Add(passed)
-			l = snapshottest.Through(t, l)
+			if i%7 == 0 { // each snapshot is restored once for each of its bytes, with a bit flipped
+				l = snapshottest.Through(t, l)
+			}
 		}
 	}
 }
@@ -91,7 +93,7 @@ func TestLossBurstsAgreeWithACountOfAllLosses(t *testing.T) {
 		require.NoError(t, err)
 		var events [2][]time.Duration
 		now := time.Duration(0)
-		for range 100 {
+		for i := range 100 {
 			now += time.Duration(rng.IntN(40)) * time.Second
 			machine := rng.IntN(2)
 			got := false
@@ -107,7 +109,9 @@ func TestLossBurstsAgreeWithACountOfAllLosses(t *testing.T) {
 					recent++
 				}
 			}
-			o = snapshottest.Through(t, o)
+			if i%7 == 0 {
+				o = snapshottest.Through(t, o)
+			}
 			require.Equal(t, recent >= needed, got, "there are %d losses of %v within a minute before %v, and %d begin a burst",
 				recent, events[machine], now, needed)
 		}
