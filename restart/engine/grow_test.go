@@ -212,7 +212,7 @@ func tenSlots(tb testing.TB, n int) *engine.Machines {
 // Jobs come all the time, and end in random order. The second half of the jobs needs no more memory than the first, within a
 // twentieth. If STRAGGLER_LIVES is set, a million jobs come, ten thousand of which are open at once.
 func TestAStreamOfJobsTakesTheMemoryOfItsOpenJobs(t *testing.T) {
-	all, open, machines := 20_000, 1000, 10
+	all, open, machines := 10_000, 500, 10
 	if os.Getenv("STRAGGLER_LIVES") != "" {
 		all, open, machines = 1_000_000, 10_000, 100
 	}
@@ -225,8 +225,8 @@ func TestAStreamOfJobsTakesTheMemoryOfItsOpenJobs(t *testing.T) {
 			j.round(open)
 			j.phase.TakeJournal()
 		}
-		least := uint64(math.MaxUint64) // of 30 rounds, since the heap also has the lists of the simulated engine
-		for range 30 {
+		least := uint64(math.MaxUint64) // of 20 rounds, since the heap also has the lists of the simulated engine
+		for range 20 {
 			j.round(open)
 			j.phase.TakeJournal()
 			least = min(least, heapNow())
