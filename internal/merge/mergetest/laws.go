@@ -38,12 +38,12 @@ type Fleet[L Learner] struct {
 func Name(process int) string { return "scheduler-" + strconv.Itoa(process) }
 
 // Histories returns the number of random histories that a test runs: the environment variable STRAGGLER_HISTORIES
-// if it is set, and otherwise 200.
+// if it is set, and otherwise 100.
 func Histories() uint64 {
 	if n, err := strconv.ParseUint(os.Getenv("STRAGGLER_HISTORIES"), 10, 64); err == nil {
 		return n
 	}
-	return 200
+	return 100
 }
 
 // Laws checks that all processes with the same observations give equal answers, to the last bit. Each test first
