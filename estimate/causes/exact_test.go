@@ -118,7 +118,9 @@ func TestOnlyALargePhaseIsSampled(t *testing.T) {
 		a.finished = finished
 		for i := range 5 * sampled {
 			want := finished <= sampled || hash(i)%uint64(finished) < sampled
-			require.Equal(t, want, a.sample(i), "task %d of %d", i, finished)
+			if got := a.sample(i); got != want {
+				t.Fatalf("task %d of %d: %v, want %v", i, finished, got, want)
+			}
 			if want {
 				taken++
 			}

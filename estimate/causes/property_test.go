@@ -54,8 +54,11 @@ func shared(t *testing.T, p causes.Parts) {
 	t.Helper()
 	sum := 0.0
 	for c := causes.Unknown; c <= causes.Contention; c++ {
-		require.GreaterOrEqual(t, p.Of(c), 0.)
-		sum += p.Of(c)
+		share := p.Of(c)
+		if !(share >= 0) {
+			t.Fatalf("the share of %v is %v", c, share)
+		}
+		sum += share
 	}
 	require.InDelta(t, 1, sum, 1e-9)
 }
