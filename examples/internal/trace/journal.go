@@ -44,6 +44,9 @@ func isJournalLine(line []byte) bool {
 		_, err := journal.Parse(line)
 		return err == nil
 	}
+	if len(line) == 0 || line[0] > '9' { // a time begins with a digit, a sign or a point
+		return false
+	}
 	e, err := journal.ParseEvent(line)
 	return err == nil && e.Kind.Timed()
 }
