@@ -108,14 +108,12 @@ func written(cause string, tasks []planted) string {
 
 // In logs of five kinds, the diagnosis names the cause that made tasks slow, says what to do, and never names another
 // cause. If it names none, the cause is the first of those that it lists. The bar for a cause, half of the cost, was
-// chosen on the seeds 0 to 19. The test has 5 logs of each kind, or 20 with STRAGGLER_LIVES.
+// chosen on the seeds 0 to 19. The test has 3 logs of each kind, or 20 with STRAGGLER_LIVES.
 func TestDiagnosisNamesThePlantedCause(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(5)
+	seeds := uint64(3)
 	if os.Getenv("STRAGGLER_LIVES") != "" {
 		seeds = 20
-	} else if testing.Short() {
-		seeds = 3
 	}
 	for cause, want := range map[string]struct{ why, do string }{
 		"machine":    {"Slow machines explain", "Keep work off machine n7"},

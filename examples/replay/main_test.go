@@ -79,7 +79,7 @@ func TestSameSeedSameNumbers(t *testing.T) {
 	}
 	once := numbers()
 	assert.Equal(t, once, numbers())
-	assert.NotEqual(t, once, numbers("-seed", "2"))
+	assert.NotEqual(t, once[:1], numbers("-policy", "least-cost", "-seed", "2"))
 	assert.Equal(t, once[:1], numbers("-policy", "least-cost"),
 		"the numbers of a policy do not depend on the other policies")
 }
@@ -334,7 +334,7 @@ func TestSeeds(t *testing.T) {
 	all := r.Policies[0].All
 	assert.Less(t, all.Low, all.Mean)
 	assert.Less(t, all.Mean, all.High)
-	code, out, _ = call("-seeds", "3", "-phases", few, "-policy", "mantri")
+	code, out, _ = call("-seeds", "3", "-phases", "5", "-policy", "mantri")
 	require.Zero(t, code)
 	assert.Contains(t, out, "±")
 }

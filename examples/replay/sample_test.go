@@ -15,16 +15,16 @@ import (
 // prints.
 func TestSampleSaysItsError(t *testing.T) {
 	t.Parallel()
-	get := func(args ...string) (r report.Report) {
-		code, out, errors := call(append([]string{"-json", "-policy", "late", "-phases", "200"}, args...)...)
+	get := func(phases string, args ...string) (r report.Report) {
+		code, out, errors := call(append([]string{"-json", "-policy", "late", "-phases", phases}, args...)...)
 		require.Zero(t, code, errors)
 		require.NoError(t, json.Unmarshal([]byte(out), &r))
 		return r
 	}
-	whole := get()
+	whole := get("200")
 	assert.Nil(t, whole.Sample)
-	assert.Nil(t, get("-sample", "200").Sample, "a sample of all phases is not a sample")
-	r := get("-sample", "60")
+	assert.Nil(t, get("10", "-sample", "10").Sample, "a sample of all phases is not a sample")
+	r := get("200", "-sample", "60")
 	require.NotNil(t, r.Sample)
 	assert.Equal(t, report.Sample{Of: 200, Drawn: 60, Cost: r.Sample.Cost, Saving: r.Sample.Saving}, *r.Sample)
 	assert.Equal(t, 60, r.Input.Phases)
