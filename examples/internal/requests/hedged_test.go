@@ -175,10 +175,15 @@ func TestMimirsCase(t *testing.T) {
 	assert.Greater(t, Cured(Hedge(Mimir(100_000, false, seed), fixed)[200:]).Needless, 4.0)
 }
 
-// A learned grace leaves out few answers of healthy servers, and costs little time.
+// A learned grace leaves out few answers of healthy servers, and costs little time. The test has 5,000 queries, or
+// 10,000 with STRAGGLER_LIVES.
 func TestGrace(t *testing.T) {
 	t.Parallel()
-	for name, f := range Fans(10_000, seed) {
+	queries := 5000
+	if whole {
+		queries = 10_000
+	}
+	for name, f := range Fans(queries, seed) {
 		c := f.Run()
 		most := 0.001
 		if name == "all healthy" {
