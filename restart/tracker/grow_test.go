@@ -417,3 +417,24 @@ func TestAGrowingPhaseForgetsWhatIsOld(t *testing.T) {
 	assert.InDelta(t, 4096, tr.UnitTimes().Samples(), 1)
 	assert.Equal(t, 5000, tr.Phase().Finished)
 }
+
+// A growing phase forgets the progress of a machine with the attempts that have ended there. Machine 0 has ended ten
+// tasks, and machine 1 has done half a task. So LATE gives machine 0 the copy of this task. Later than Config.Recent,
+// machine 0 has done nothing, is the slower one, and gets no copy.
+func TestAGrowingPhaseForgetsTheProgressOfMachines(t *testing.T) {
+	tr := newTracker(t, tracker.Config{
+		Recent: time.Minute, Slots: 10, Interval: time.Second,
+		Policy: rules.LATE{SlowTask: restart.Off, MinAge: restart.Off, SpeculativeCap: 1, SlowNode: .75},
+	})
+	for range 10 {
+		task := tr.Add(1)
+		tr.Start(at(0), task, 0)
+		tr.Finish(at(1), task, 0)
+	}
+	slow := tr.Add(1)
+	tr.Start(at(1), slow, 1)
+	tr.Report(at(20), slow, 0, tracker.Report{Score: .5})
+	assert.Equal(t, restart.Copy, tr.Next(at(30), 0).Action)
+	tr.Report(at(100), slow, 0, tracker.Report{Score: .5})
+	assert.Equal(t, restart.SlowMachine, tr.Next(at(110), 0).Reason)
+}
