@@ -54,6 +54,16 @@ func TestFailuresFadeWithTheirAge(t *testing.T) {
 	assert.InDelta(t, 1.5, r.ended.Value(), 1e-12)
 }
 
+// The weights of a machine's attempts are computed again when more than a sixteenth of the HalfLife has passed.
+func TestWeightsAreAtMostASixteenthOfAHalfLifeOld(t *testing.T) {
+	r := newRecord(t, Config{HalfLife: 16 * time.Second})
+	finish(r, 0, 0, 1)
+	finish(r, 1, 1, 1) // an event on another machine, which tells the time
+	assert.Equal(t, 1., r.Judge(0).Attempts)
+	finish(r, 2, 1, 1)
+	assert.InDelta(t, 64./65, r.Judge(0).Attempts, 1e-12, "1/(1+(2/16)^2)")
+}
+
 // A machine that takes SlowFactor times as long is slow. It is spared if as many machines of its class as MaxShare
 // allows are slower: in a class of six, one machine.
 func TestSlowAndSparedAreExactAtTheirBounds(t *testing.T) {
