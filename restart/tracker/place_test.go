@@ -54,3 +54,25 @@ func TestHungTaskIsCopiedToATriedMachine(t *testing.T) {
 		assert.Equal(t, restart.Keep, a.Action, "machine %d: %v", idle, a)
 	}
 }
+
+// The host knows the way from the data of a task to each machine. A policy reads the factor of an attempt's machine. If
+// the machine of an attempt is not known, the policy reads 0, and not the factor of the best machine.
+func TestAnAttemptOnAnUnknownMachineHasNoLocation(t *testing.T) {
+	var saw restart.Task
+	tr := newTracker(t, tracker.Config{
+		Tasks: 2, Slots: 4, Interval: time.Second, Policy: watched{restart.LeastCost{}, &saw},
+		Path: func(_, machine int) float64 {
+			if machine == 3 {
+				return 4
+			}
+			return .5
+		},
+	})
+	tr.Start(at(0), 0, 3)
+	tr.Start(at(0), 0, -1)
+	tr.Decide(at(10), 0)
+	require.Len(t, saw.Attempts, 2)
+	for _, a := range saw.Attempts {
+		assert.Equal(t, map[int]float64{3: 4, -1: 0}[a.Machine], a.Location, "machine %d", a.Machine)
+	}
+}
