@@ -96,50 +96,67 @@ func randomHistory(r *rand.Rand) (history string, packages []string, tests map[s
 	return history, packages, tests
 }
 
-// runs reports whether a call of go test with these flags runs the test.
-func runs(t *testing.T, call []string, test string) bool {
-	flag, pattern, ok := strings.Cut(call[len(call)-2], "=")
-	if !ok {
-		return true
+// called is a call of go test, with the pattern of its flag -run or -skip, if it has one.
+type called struct {
+	words   []string
+	pattern *regexp.Regexp
+}
+
+// calledBy returns the calls of all shards of a plan.
+func calledBy(t *testing.T, of *report) (all []called) {
+	for i := range of.shards {
+		for _, words := range of.shards[i].calls([]string{"-short"}) {
+			c := called{words: words}
+			if flag := words[2]; len(words) == 4 && flag[0] == '-' { // go test -short -run=... pkg
+				_, pattern, _ := strings.Cut(flag, "=")
+				require.NotContains(t, pattern, "/")
+				c.pattern = regexp.MustCompile(pattern)
+			}
+			all = append(all, c)
+		}
 	}
-	re := regexp.MustCompile(pattern)
-	require.NotContains(t, pattern, "/")
-	return re.MatchString(test) == (flag == "-run")
+	return all
+}
+
+// runs reports whether the call runs the test of a package that it names.
+func (c called) runs(test string) bool {
+	return c.pattern == nil || c.pattern.MatchString(test) == strings.HasPrefix(c.words[2], "-run=")
 }
 
 func TestEveryTestRunsOnce(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 1))
-	cut, histories := 0, 60
+	cut, histories := 0, 40
 	if long {
 		histories = 300
 	}
 	for range histories {
 		history, packages, tests := randomHistory(r)
 		of := reported(t, history, options{machines: fmt.Sprintf("new*%d,old/0.5+%ds", 1+r.IntN(6), r.IntN(9))}, packages...)
+		calls := calledBy(t, of)
 		for _, pkg := range packages {
 			for _, test := range append(tests[pkg], "TestNobodyKnows", "TestA", "ExampleB_0") {
 				count := 0
-				for i := range of.shards {
-					for _, call := range of.shards[i].calls([]string{"-short"}) {
-						named := 0
-						for k, word := range call {
-							if word == pkg {
-								named++
-								if len(call) == 4 && k == 3 && strings.HasPrefix(call[2], "-") { // go test -short -run=... pkg
-									cut++
-									if runs(t, call, test) {
-										count++
-									}
-								} else {
-									count++
-								}
-							}
+				for _, c := range calls {
+					named := 0
+					for _, word := range c.words {
+						if word == pkg {
+							named++
 						}
-						require.LessOrEqual(t, named, 1)
+					}
+					if named > 1 {
+						t.Fatalf("%v names %s twice", c.words, pkg)
+					}
+					if named == 1 && c.pattern != nil {
+						cut++
+					}
+					if named == 1 && c.runs(test) {
+						count++
 					}
 				}
-				require.Equal(t, 1, count, "%s of %s in %+v", test, pkg, of.rows())
+				if count != 1 {
+					t.Fatalf("%s of %s runs %d times in %+v", test, pkg, count, of.rows())
+				}
 			}
 		}
 		require.GreaterOrEqual(t, of.seconds, of.earliest*.999)

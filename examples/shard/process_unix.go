@@ -23,8 +23,8 @@ func goCommand(ctx context.Context, args ...string) *exec.Cmd {
 	return c
 }
 
-// grace is the time between SIGQUIT and SIGKILL.
-const grace = time.Second
+// grace is the time between SIGQUIT and SIGKILL. On a busy machine, a test takes seconds to print its goroutines.
+const grace = 5 * time.Second
 
 // lockFile locks a file until it is closed, or the process ends. If another process has the lock, it waits, or returns
 // an error.

@@ -162,7 +162,7 @@ func TestPackagesInOneCall(t *testing.T) {
 	failed, err := h.run(t.Context(), nil)
 	require.NoError(t, err)
 	assert.Equal(t, 2, failed)
-	assert.Contains(t, out.String(), "ok  \ttoy/a\t0.")
+	assert.Regexp(t, `(?m)^ok  \ttoy/a\t\d+\.\d+s$`, out.String())
 	reported := regexp.MustCompile(`"Action":"pass","Package":"toy/b","Elapsed":([0-9.]+)`).FindSubmatch(h.events.Bytes())
 	require.NotNil(t, reported)
 	seconds, err := strconv.ParseFloat(string(reported[1]), 64)

@@ -28,7 +28,8 @@ func join(machine string, packages int) shardqueue.Request {
 	return shardqueue.Request{Op: shardqueue.Join, Machine: machine, Session: "s", Lanes: 1, Config: c}
 }
 
-// A log that ends at any byte is read up to its last whole line, and goes on from there. So no kill loses an answer.
+// A log that ends at any byte is read up to its last whole line, and goes on from there. So no kill loses an answer. The
+// test ends the log at each byte beside a line break and at each fifth byte, or at each with STRAGGLER_LIVES.
 func TestALogThatEndsAnywhere(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log")
@@ -42,6 +43,9 @@ func TestALogThatEndsAnywhere(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	for n := range text {
+		if beside := text[n] == '\n' || n > 0 && text[n-1] == '\n'; n%5 > 0 && !beside && !long {
+			continue
+		}
 		require.NoError(t, os.WriteFile(path, text[:n], 0o600))
 		l, err := openLog(path, time.Now())
 		require.NoError(t, err)
