@@ -1,4 +1,4 @@
-package words_test
+package internal_test
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package svg
+package internal_test
 
 import (
 	"encoding/xml"
@@ -9,11 +9,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/examples/internal/svg"
 )
 
 // A picture is valid XML, whatever its texts.
 func TestPicturesAreValid(t *testing.T) {
-	p := New(100, 50, `a<b>"&`, "]]>")
+	p := svg.New(100, 50, `a<b>"&`, "]]>")
 	p.Text(1, 2, "end", "soft", "<&>")
 	p.Slanted(1, 2, "<&>")
 	p.Rect(0, 0, 1, 1, "g1", "<&>")
@@ -35,7 +37,7 @@ func TestPicturesAreValid(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	columns, rows := Table(`
+	columns, rows := svg.Table(`
 | a | b | c |
 |---|---|---|
 | 1 | 2 |

@@ -1,4 +1,4 @@
-package des_test
+package internal_test
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package heap
+package internal_test
 
 import (
 	"math/rand/v2"
@@ -7,11 +7,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/heap"
 )
 
 func less(a, b int) bool { return a < b }
 
-// Pop returns the items in order, both for items that were pushed and for a slice that Init has made a heap.
+// heap.Pop returns the items in order, both for items that were pushed and for a slice that heap.Init has made a heap.
 func TestItemsComeOffInOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 60 {
@@ -20,16 +22,16 @@ func TestItemsComeOffInOrder(t *testing.T) {
 			want[i] = r.IntN(20)
 		}
 		all := slices.Clone(want)
-		Init(all, less)
+		heap.Init(all, less)
 		var pushed []int
 		for _, x := range want {
-			pushed = Push(pushed, x, less)
+			pushed = heap.Push(pushed, x, less)
 		}
 		slices.Sort(want)
 		for _, list := range [][]int{all, pushed} {
 			for _, x := range want {
 				var first int
-				first, list = Pop(list, less)
+				first, list = heap.Pop(list, less)
 				require.Equal(t, x, first)
 			}
 			assert.Empty(t, list)

@@ -1,14 +1,16 @@
-package recent
+package internal_test
 
 import (
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/straggler-go/straggler/examples/internal/recent"
 )
 
 func TestTimesForgetOldRunsAndMoreThan4096(t *testing.T) {
-	times := Times{Keep: time.Minute}
+	times := recent.Times{Keep: time.Minute}
 	times.Observe(0, 10, true)
 	times.Observe(time.Second, 20, false)
 	is := func(now time.Duration, runs, ends int) {

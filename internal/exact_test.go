@@ -1,0 +1,55 @@
+package internal_test
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/internal/exact"
+)
+
+// All results are the same as with the unlimited integers of math/big.
+func TestResultsAgreeWithBigIntegers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 128))
+	amount := func() int64 { return rng.Int64() >> rng.IntN(63) }
+	clamp := func(x *big.Int) int64 {
+		switch {
+		case x.IsInt64():
+			return x.Int64()
+		case x.Sign() < 0:
+			return math.MinInt64
+		}
+		return math.MaxInt64
+	}
+	for range 20_000 {
+		a, b, c, d := amount(), amount(), amount(), amount()
+		x, y := new(big.Int).Mul(big.NewInt(a), big.NewInt(b)), new(big.Int).Mul(big.NewInt(c), big.NewInt(d))
+		want := [6]int64{
+			int64(x.Cmp(y)), clamp(x), clamp(new(big.Int).Add(big.NewInt(a), big.NewInt(b))),
+			clamp(new(big.Int).Sub(big.NewInt(-a), big.NewInt(b))),
+		}
+		got := [6]int64{int64(exact.CompareProducts(a, b, c, d)), exact.Mul(a, b), exact.Add(a, b), exact.Sub(-a, b)}
+		if b, c := min(b, c), max(b, c); c > 0 {
+			q, r := new(big.Int).QuoRem(x.Mul(big.NewInt(a), big.NewInt(b)), big.NewInt(c), new(big.Int))
+			want[4], want[5] = q.Int64(), r.Int64()
+			got[4], got[5] = exact.MulDiv(a, b, c)
+		}
+		if got != want {
+			require.Equal(t, want, got, "of %d, %d, %d, %d", a, b, c, d)
+		}
+	}
+}
+
+func TestSumsAndProductsSaturate(t *testing.T) {
+	assert.Equal(t, int64(math.MaxInt64), exact.Add[int64](math.MaxInt64, 1))
+	assert.Equal(t, int64(math.MinInt64), exact.Sub(math.MinInt64, 1))
+	assert.Equal(t, int64(math.MaxInt64), exact.Mul[int64](math.MaxInt64, 2))
+	assert.Equal(t, int64(math.MaxInt64), exact.Mul[int64](1<<62, 2))
+	assert.Zero(t, exact.Mul[int64](math.MaxInt64, 0))
+	assert.Equal(t, math.MaxInt, exact.Add(math.MaxInt, 1))
+	assert.Equal(t, math.MaxInt, exact.Mul(math.MaxInt, math.MaxInt))
+}
