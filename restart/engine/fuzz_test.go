@@ -61,7 +61,6 @@ type rubbish struct {
 	*engine.Phase
 	held  map[string]string        // by ID: machine of an attempt that the phase submitted
 	shown map[string]time.Duration // by ID: when the attempt was submitted or last listed, by the phase's time since
-	named map[string]time.Duration // by ID: when it was submitted or last listed, as an attempt of any task
 	acted map[string]bool
 	now   *time.Time     // of the last call
 	since *time.Duration // the phase's time: it stands still when the caller's clock is set back
@@ -89,10 +88,7 @@ func rubbishPhases(t *testing.T, mode byte) (*engine.Machines, [2]rubbish) {
 		p, err := engine.New(config)
 		require.NoError(t, err)
 		p.SetEligible(i, false, mode&32 != 0)
-		phases[i] = rubbish{
-			Phase: p, held: map[string]string{}, shown: map[string]time.Duration{}, named: map[string]time.Duration{},
-			acted: map[string]bool{}, now: new(time.Time), since: new(time.Duration),
-		}
+		phases[i] = rubbish{p, map[string]string{}, map[string]time.Duration{}, map[string]bool{}, new(time.Time), new(time.Duration)}
 	}
 	return machines, phases
 }
@@ -104,11 +100,6 @@ func (p rubbish) observe(t *testing.T, now time.Time, list []engine.Attempt) {
 	}
 	*p.now = now
 	for _, seen := range list {
-		// A report of a known attempt that names another task does not count, and one of an unknown attempt does.
-		if *p.since-p.shown[seen.ID] >= trace || *p.since-p.named[seen.ID] >= trace {
-			delete(p.acted, fmt.Sprint(engine.Cancel, seen.ID))
-		}
-		p.named[seen.ID] = *p.since
 		if acceptable(seen) && *p.since-p.shown[seen.ID] < trace {
 			p.shown[seen.ID] = *p.since
 		}
@@ -116,21 +107,31 @@ func (p rubbish) observe(t *testing.T, now time.Time, list []engine.Attempt) {
 			delete(p.held, seen.ID)
 		}
 	}
+	for _, seen := range list {
+		if task, gone := p.Gone(seen.ID); gone {
+			delete(p.acted, action(engine.Cancel, task, seen.ID))
+		}
+	}
 	open := map[string]bool{}
 	for _, r := range p.Outstanding() {
-		open[fmt.Sprint(r.Op, r.ID)] = true
+		open[action(r.Op, r.Task, r.ID)] = true
 	}
 	for _, a := range p.Poll(now, list).Actions {
-		key := fmt.Sprint(a.Op, a.ID)
+		key := action(a.Op, a.Task, a.ID)
 		assert.False(t, p.acted[key] && !open[key], "%s was requested twice", key)
 		p.acted[key] = true
 		if a.Op == engine.Submit {
 			p.held[a.ID] = a.Machine
 			if _, known := p.shown[a.ID]; !known {
-				p.shown[a.ID], p.named[a.ID] = *p.since, *p.since
+				p.shown[a.ID] = *p.since
 			}
 		}
 	}
+}
+
+// action names a request. Rubbish has one attempt that two tasks list as their own.
+func action(op engine.Op, task int, id string) string {
+	return fmt.Sprintf("%v %s of task %d", op, id, task)
 }
 
 // observed draws a report about an attempt. Where machines have slots, the attempt runs on the machine to which
