@@ -178,7 +178,7 @@ func (c *coordinator) running(v *view, r *row) {
 	}
 	k := c.kindOf(r.Kind)
 	t, all := k.task(v, r), v.copies[r.Run]
-	may := k.Copies && r.Others && !r.Cancelled && !c.strangers(r.Queue)
+	may := k.Copies && r.Others && !r.Cancelled && !c.strangers(r.Queue) && (r.Listed || slices.Contains(c.quiet, r.Client))
 	k.phase.SetEligible(t.number, may, false)
 	age, silent := v.now.Sub(r.Begun).Seconds(), c.looked.Sub(c.clients[r.Client].heard)
 	late := t.overdue > 0 && age >= 2*t.overdue
