@@ -67,10 +67,10 @@ const (
 	leastPacked = (num.Bias32 - 10) << num.Fraction32
 )
 
-// pack rounds a number of seconds, 0 or more, to the nearest packed time. A time below 2^-10 s becomes 2^-10 s.
+// pack rounds a number of seconds to the nearest packed time. A time below 2^-10 s becomes 2^-10 s.
 func pack(seconds float64) packed {
-	// The added number makes the result the nearest packed time.
-	bits := max(math.Float32bits(float32(seconds))+1<<(droppedBits-1), leastPacked)
+	// The added number makes the result the nearest packed time. A damaged snapshot can make seconds negative.
+	bits := max(math.Float32bits(float32(max(seconds, 0)))+1<<(droppedBits-1), leastPacked)
 	return packed(min((bits-leastPacked)>>droppedBits, math.MaxUint16))
 }
 

@@ -232,7 +232,7 @@ func (s *scheduler) crash(seed uint64) (crashes int) {
 
 // A scheduler dies at any point. The test starts it again with its last snapshot, with an old one, or with none.
 // Every task ends, each result is published once, and no crash costs more than one needless attempt. The test
-// makes 200 runs, or STRAGGLER_LIVES.
+// makes 100 runs, or STRAGGLER_LIVES.
 func TestCrashMatrix(t *testing.T) {
 	t.Parallel()
 	runs := 100

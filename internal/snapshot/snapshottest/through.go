@@ -25,10 +25,13 @@ func Body(data []byte) []byte { return data[:len(data)-crc32.Size] }
 func Sealed(body []byte) []byte { return snapshot.Seal(bytes.Clone(body), 0) }
 
 // Flips checks that restore returns an error for a snapshot in which one bit was changed. It tries one bit in each
-// byte. In a long snapshot it tries one bit in each of some 300 bytes.
+// byte. In a long snapshot it tries one bit in each of some 300 bytes, or of 1,000 with STRAGGLER_LIVES.
 func Flips(t testing.TB, data []byte, restore func([]byte) error) {
 	t.Helper()
-	const places = 300
+	places := 300
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		places = 1000
+	}
 	for at := 0; at < len(data); at += 1 + len(data)/places {
 		bad := bytes.Clone(data)
 		bad[at] ^= 1 << (at % 8)
