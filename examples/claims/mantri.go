@@ -17,9 +17,9 @@ var mantriRuns = map[string]func(seed uint64) []float64{
 	"M6": func(seed uint64) []float64 {
 		p := phasesOf(seed).policies
 		return []float64{
-			p[hadoop].sooner(0.5), -p[hadoop].meanSaved(), p[mapReduce].notHelped(), p[dryad].notHelped(),
+			p[hadoop].sooner(0.5), -p[hadoop].used.mean(), p[mapReduce].notHelped(), p[dryad].notHelped(),
 			p[dryad].sooner(0.3), p[late].sooner(0.5) - p[hadoop].sooner(0.5),
-			p[late].meanSaved() - p[hadoop].meanSaved(), p[hadoop].sooner(0.75),
+			p[late].used.mean() - p[hadoop].used.mean(), p[hadoop].sooner(0.75),
 		}
 	},
 	"M7": func(seed uint64) []float64 {
@@ -33,7 +33,7 @@ var mantriRuns = map[string]func(seed uint64) []float64{
 	"M8": func(seed uint64) []float64 {
 		p := phasesOf(seed).policies
 		return []float64{
-			p[early].sooner(0.3) - p[late].sooner(0.3), p[early].sooner(0.3), p[late].meanSaved() - p[early].meanSaved(),
+			p[early].sooner(0.3) - p[late].sooner(0.3), p[early].sooner(0.3), p[late].used.mean() - p[early].used.mean(),
 		}
 	},
 	"M9": func(seed uint64) []float64 {

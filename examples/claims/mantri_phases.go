@@ -88,8 +88,6 @@ func (t *tally) before(share float64) float64 {
 
 func (t *tally) sooner(p float64) float64 { return t.time.quantile(p) }
 
-func (t *tally) meanSaved() float64 { return t.used.mean() }
-
 // notHelped returns the share of the phases, by weight, that do not end sooner.
 func (t *tally) notHelped() float64 {
 	slower := make([]float64, len(t.time.values))
@@ -150,11 +148,7 @@ func dataOutliers(p cluster.Phase) bool {
 
 // evenPhase runs a phase in which every task takes the mean of some times.
 func evenPhase(c cluster.Config, took, of []float64) cluster.Result {
-	sum := 0.0
-	for _, t := range of {
-		sum += t
-	}
-	c.Jobs = []cluster.Job{{Phases: []cluster.Phase{{Tasks: sameTasks(len(took), sum/float64(len(of)))}}}}
+	c.Jobs = []cluster.Job{{Phases: []cluster.Phase{{Tasks: sameTasks(len(took), stat.Mean(of, nil))}}}}
 	return must(c)
 }
 
@@ -262,8 +256,7 @@ func withoutOutliers(seed uint64) []float64 {
 func dag(r *rand.Rand, seed uint64) cluster.Config {
 	slots := 20 + r.IntN(60)
 	var phases []cluster.Phase
-	n := int(float64(slots) * tasksPerSlot(r))
-	n = min(max(n, 4), 1500)
+	n := min(max(int(float64(slots)*tasksPerSlot(r)), 4), 1500)
 	for k := range 8 {
 		p := outlierPhase(r, n, 60*math.Exp(0.5*r.NormFloat64()))
 		if k > 0 {

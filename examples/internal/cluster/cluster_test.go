@@ -615,3 +615,25 @@ func TestRefusesWhatCannotRun(t *testing.T) {
 		assert.ErrorContains(t, err, want)
 	}
 }
+
+// A late straggler with a luck of 4 does half of its work in an eighth of its time, at a turn of a half. It takes as long in all, so
+// only a policy that looks at progress can tell.
+func TestALateStragglerLooksHealthyAtFirst(t *testing.T) {
+	late := copyOf{luck: 4, turns: 0.5}
+	for time, want := range map[float64]float64{0: 0, 0.0625: 0.25, 0.125: 0.5, 0.5625: 0.75, 1: 1} {
+		assert.InDelta(t, want, late.progress(time), 1e-12, "after %v of its time", time)
+	}
+	for _, c := range []copyOf{{}, {luck: 0.9, turns: 0.95}, {luck: 1}} {
+		assert.InDelta(t, 0.3, c.progress(0.3), 1e-12, "%+v is no straggler", c)
+	}
+	ends := func(late bool, policy restart.Policy) time.Duration {
+		slow := func(r *rand.Rand, task, _, wave int) float64 { return map[bool]float64{true: 8, false: 1}[task == 0 && wave == 0] }
+		return run(t, Config{
+			Machines: machines(12, 1, 0, 1), Interval: time.Second, Restart: policy,
+			Jobs: []Job{{Phases: []Phase{{Tasks: sleep(slices.Repeat([]float64{30}, 10)...), Luck: slow, Late: late}}}},
+		}).End
+	}
+	assert.Equal(t, 240*time.Second, ends(true, nil))
+	assert.Equal(t, 240*time.Second, ends(false, nil))
+	assert.Greater(t, ends(true, restart.Mantri{}), ends(false, restart.Mantri{})+5*time.Second, "Mantri sees it later")
+}

@@ -170,6 +170,9 @@ type Phase struct {
 	// Luck draws a factor on the computing time of an attempt, and on the bytes that it writes. wave is 0 for
 	// attempts that start as soon as the phase can begin, and 1 for others. Nil: 1.
 	Luck func(r *rand.Rand, task, machine, wave int) float64
+	// Late lets an attempt with a Luck above 1 compute as fast as others at first. It becomes slow at a random point of
+	// its work, and takes as long in all. Its reports show no slowness before.
+	Late bool
 	// Keys are the values that the tasks reduce; nil: none. With Keys, the work and the input of each task are
 	// decided when the phase begins.
 	Keys *Keys

@@ -74,6 +74,9 @@ func (s *sim) price(at int32, facts *Phase) {
 		luck := facts.Luck(rng, int(c.task-p.first), int(c.machine), wave)
 		c.working *= luck
 		c.output *= luck
+		if facts.Late {
+			c.luck, c.turns = luck, rng.Float64()
+		}
 	}
 	t.drawn++
 	if len(s.c.Physical) > 0 {

@@ -13,13 +13,19 @@ func (s *sim) score(at int32) float64 {
 	case reads, awaits:
 		return share * s.shareRead(at)
 	case works:
-		return share + (1-share)*c.done/max(c.amount+c.writing, 1e-12)
+		return share + (1-share)*c.progress(c.done/max(c.amount+c.writing, 1e-12))
 	case writes:
 		return share + (1-share)*(1-c.writing/(c.working+c.writing)*s.leftOf(c)/c.output)
 	case starves:
 		return share * s.there(c.phase)
 	}
 	return share
+}
+
+// progress returns the share of the work that an attempt has done after a share of its computing time.
+func (c *copyOf) progress(time float64) float64 {
+	luck := max(c.luck, 1)
+	return min(time*luck, c.turns+(1-c.turns)*(time*luck-c.turns)/(luck-c.turns))
 }
 
 // report lets an attempt report its progress, and asks for a decision about its task.

@@ -189,6 +189,7 @@ type copyOf struct {
 	begun          time.Duration // when it started
 	reading        float64       // seconds of the read stage, at speed 1
 	working        float64       // seconds of the work stage
+	luck, turns    float64       // factor on working, and the share of the work from which on it is slow (Phase.Late)
 	output         float64       // bytes of the write stage
 	writing        float64       // seconds of the write stage, if nothing else uses the disk
 	worked         time.Duration // when it began to compute
