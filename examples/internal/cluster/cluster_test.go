@@ -627,7 +627,9 @@ func TestALateStragglerLooksHealthyAtFirst(t *testing.T) {
 		assert.InDelta(t, 0.3, c.progress(0.3), 1e-12, "%+v is no straggler", c)
 	}
 	ends := func(late bool, policy restart.Policy) time.Duration {
-		slow := func(r *rand.Rand, task, _, wave int) float64 { return map[bool]float64{true: 8, false: 1}[task == 0 && wave == 0] }
+		slow := func(r *rand.Rand, task, _, wave int) float64 {
+			return map[bool]float64{true: 8, false: 1}[task == 0 && wave == 0]
+		}
 		return run(t, Config{
 			Machines: machines(12, 1, 0, 1), Interval: time.Second, Restart: policy,
 			Jobs: []Job{{Phases: []Phase{{Tasks: sleep(slices.Repeat([]float64{30}, 10)...), Luck: slow, Late: late}}}},
