@@ -76,12 +76,11 @@ func measure(pattern string, n int, seed uint64, workers int) (float64, error) {
 		return 0, err
 	}
 	binary := filepath.Join(dir, "tests")
-	tests, testDir := pkg.tests()
-	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, tests)
+	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", binary, pattern)
 	if out, err := build.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("the changed package does not build: %w\n%s", err, out)
 	}
-	stages, err := dryRun(binary, testDir)
+	stages, err := dryRun(binary, pkg.Dir)
 	if err != nil {
 		return 0, err
 	}
@@ -92,7 +91,7 @@ func measure(pattern string, n int, seed uint64, workers int) (float64, error) {
 	}
 	lived := survivors(drawn, workers, func(m mutant) bool {
 		for _, s := range stages {
-			if _, err := run(binary, testDir, s.args, m.id, s.limit); err != nil {
+			if _, err := run(binary, pkg.Dir, s.args, m.id, s.limit); err != nil {
 				return false
 			}
 		}

@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 )
@@ -21,23 +20,12 @@ import (
 type listed struct {
 	Dir, ImportPath, Name, Export string
 	GoFiles                       []string
-	TestGoFiles, XTestGoFiles     []string
 	DepOnly                       bool
-}
-
-// tests returns the import path and the directory of the tests of the package. The tests of a small internal package
-// stand in the directory above.
-func (l *listed) tests() (importPath, dir string) {
-	if len(l.TestGoFiles)+len(l.XTestGoFiles) == 0 {
-		return path.Dir(l.ImportPath), filepath.Dir(l.Dir)
-	}
-	return l.ImportPath, l.Dir
 }
 
 // load returns the one package of a pattern; imports holds the compiled form of all that it imports.
 func load(pattern string) (*source, error) {
-	const fields = "Dir,ImportPath,Name,Export,GoFiles,TestGoFiles,XTestGoFiles,DepOnly"
-	list := exec.Command("go", "list", "-export", "-deps", "-json="+fields, pattern)
+	list := exec.Command("go", "list", "-export", "-deps", "-json=Dir,ImportPath,Name,Export,GoFiles,DepOnly", pattern)
 	list.Stderr = os.Stderr
 	out, err := list.Output()
 	if err != nil {

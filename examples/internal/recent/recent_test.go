@@ -1,16 +1,14 @@
-package internal_test
+package recent
 
 import (
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/straggler-go/straggler/examples/internal/recent"
 )
 
 func TestTimesForgetOldRunsAndMoreThan4096(t *testing.T) {
-	times := recent.Times{Keep: time.Minute}
+	times := Times{Keep: time.Minute}
 	times.Observe(0, 10, true)
 	times.Observe(time.Second, 20, false)
 	is := func(now time.Duration, runs, ends int) {

@@ -1,4 +1,4 @@
-package internal_test
+package des_test
 
 import (
 	"cmp"

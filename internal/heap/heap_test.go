@@ -1,4 +1,4 @@
-package internal_test
+package heap
 
 import (
 	"math/rand/v2"
@@ -7,13 +7,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/straggler-go/straggler/internal/heap"
 )
 
 func less(a, b int) bool { return a < b }
 
-// heap.Pop returns the items in order, both for items that were pushed and for a slice that heap.Init has made a heap.
+// Pop returns the items in order, both for items that were pushed and for a slice that Init has made a heap.
 func TestItemsComeOffInOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 60 {
@@ -22,16 +20,16 @@ func TestItemsComeOffInOrder(t *testing.T) {
 			want[i] = r.IntN(20)
 		}
 		all := slices.Clone(want)
-		heap.Init(all, less)
+		Init(all, less)
 		var pushed []int
 		for _, x := range want {
-			pushed = heap.Push(pushed, x, less)
+			pushed = Push(pushed, x, less)
 		}
 		slices.Sort(want)
 		for _, list := range [][]int{all, pushed} {
 			for _, x := range want {
 				var first int
-				first, list = heap.Pop(list, less)
+				first, list = Pop(list, less)
 				require.Equal(t, x, first)
 			}
 			assert.Empty(t, list)

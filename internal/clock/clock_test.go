@@ -1,6 +1,4 @@
-// Package internal_test has the tests of small packages below this directory, such as clock. They need only what the packages
-// export. They are one program, since the link of a program takes half a second.
-package internal_test
+package clock
 
 import (
 	"math"
@@ -8,13 +6,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/straggler-go/straggler/internal/clock"
 )
 
 func TestTimeContinuesFromAStepBack(t *testing.T) {
 	start := time.Unix(1_700_000_000, 0)
-	var c clock.Clock
+	var c Clock
 	for _, step := range []struct {
 		at   time.Duration // the host's clock, as the time since the start
 		want time.Duration
@@ -35,7 +31,7 @@ func TestTimeContinuesFromAStepBack(t *testing.T) {
 
 // The zero instant changes nothing, whether it comes first or between other instants.
 func TestTheZeroInstantChangesNothing(t *testing.T) {
-	var c clock.Clock
+	var c Clock
 	assert.Zero(t, c.At(time.Time{}))
 	assert.Zero(t, c.At(time.Unix(1e9, 0)))
 	assert.Equal(t, 5*time.Second, c.At(time.Unix(1e9+5, 0)))
@@ -45,14 +41,14 @@ func TestTheZeroInstantChangesNothing(t *testing.T) {
 }
 
 func TestClockSaturates(t *testing.T) {
-	var c clock.Clock
+	var c Clock
 	c.At(time.Unix(-1<<50, 0))
 	assert.Equal(t, time.Duration(math.MaxInt64), c.At(time.Unix(1<<50, 0)))
 	assert.Equal(t, time.Duration(math.MaxInt64), c.At(time.Unix(1<<50, 1)))
 }
 
 func TestClockDoesNotAllocate(t *testing.T) {
-	var c clock.Clock
+	var c Clock
 	now := time.Unix(0, 0)
 	assert.Zero(t, testing.AllocsPerRun(100, func() { now = now.Add(1); c.At(now) }))
 }

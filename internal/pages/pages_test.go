@@ -1,4 +1,4 @@
-package internal_test
+package pages
 
 import (
 	"math"
@@ -7,15 +7,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/straggler-go/straggler/internal/pages"
+	"github.com/stretchr/testify/require"
 )
 
 // Random calls have the effect that they have on a map.
 func TestIndexAgreesWithAMap(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		var x pages.Index
+		var x Index
 		want := map[int]int{}
 		for range 5000 {
 			index := rng.IntN(300)
@@ -33,15 +32,17 @@ func TestIndexAgreesWithAMap(t *testing.T) {
 			}
 			row, is := x.Row(index)
 			expected, has := want[index]
-			if is != has || is && row != expected || x.Len() != len(want) {
-				t.Fatalf("index %d of %d: row %d, %v, want %d, %v, of %d", index, x.Len(), row, is, expected, has, len(want))
+			require.Equal(t, has, is)
+			if is {
+				require.Equal(t, expected, row)
 			}
+			require.Equal(t, len(want), x.Len())
 		}
 	}
 }
 
 func TestIndexHasNoNegativeIndexes(t *testing.T) {
-	var x pages.Index
+	var x Index
 	x.Set(0, 5)
 	x.Set(63, 6)
 	for _, index := range []int{-1, -63, -64, math.MinInt} {
@@ -56,7 +57,7 @@ func TestIndexHasNoNegativeIndexes(t *testing.T) {
 // for pages.
 func TestIndexStaysSmall(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	var x pages.Index
+	var x Index
 	var open []int
 	turn := func(next int) {
 		x.Set(next, next%10_000)

@@ -1,4 +1,4 @@
-package internal_test
+package svg
 
 import (
 	"encoding/xml"
@@ -9,13 +9,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/straggler-go/straggler/examples/internal/svg"
 )
 
 // A picture is valid XML, whatever its texts.
 func TestPicturesAreValid(t *testing.T) {
-	p := svg.New(100, 50, `a<b>"&`, "]]>")
+	p := New(100, 50, `a<b>"&`, "]]>")
 	p.Text(1, 2, "end", "soft", "<&>")
 	p.Slanted(1, 2, "<&>")
 	p.Rect(0, 0, 1, 1, "g1", "<&>")
@@ -37,7 +35,7 @@ func TestPicturesAreValid(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	columns, rows := svg.Table(`
+	columns, rows := Table(`
 | a | b | c |
 |---|---|---|
 | 1 | 2 |
