@@ -536,6 +536,28 @@ func TestJobsOfAQuietClientGetCopies(t *testing.T) {
 	assert.Len(t, c.orders(rescues), 3, "the copy waits")
 }
 
+// A client that beats lists what it runs. A job that it does not list has just begun there, or has just ended, and gets no copy.
+func TestAJobThatItsClientDoesNotListGetsNoCopy(t *testing.T) {
+	c, begun := sighted(t, new(strings.Builder)), time.Now()
+	asked := map[int64]bool{}
+	for second := range 10 {
+		now := begun.Add(time.Duration(2+second) * time.Second)
+		v := seen(now, now)
+		v.clients, v.idle = append(v.clients, newClient("b", now), newClient("c", now)), 2
+		for id := range int64(20) {
+			v.jobs(runs(100+id, begun, "c").ends("succeeded", begun.Add(time.Second)))
+		}
+		unlisted := runs(2, begun, "b")
+		unlisted.Listed = false
+		v.jobs(runs(1, begun, "a"), unlisted)
+		c.see(v, now)
+		for _, id := range c.orders(copies) {
+			asked[id] = true
+		}
+	}
+	assert.Equal(t, map[int64]bool{1: true}, asked)
+}
+
 // Both clients of two are silent: the fault may be between the clients and the database. No job gets a copy for that.
 func TestNoCopiesIfMostClientsAreQuiet(t *testing.T) {
 	c, begun := sighted(t, new(strings.Builder)), time.Now()

@@ -177,8 +177,8 @@ func (c *coordinator) running(v *view, r *row) {
 		return
 	}
 	k := c.kindOf(r.Kind)
-	t, all := k.task(v, r), v.copies[r.Run]
-	may := k.Copies && r.Others && !r.Cancelled && !c.strangers(r.Queue) && (r.Listed || slices.Contains(c.quiet, r.Client))
+	t, all, quiet := k.task(v, r), v.copies[r.Run], slices.Contains(c.quiet, r.Client)
+	may := k.Copies && r.Others && !r.Cancelled && !c.strangers(r.Queue) && (r.Listed || quiet)
 	k.phase.SetEligible(t.number, may, false)
 	age, silent := v.now.Sub(r.Begun).Seconds(), c.looked.Sub(c.clients[r.Client].heard)
 	late := t.overdue > 0 && age >= 2*t.overdue
@@ -196,7 +196,7 @@ func (c *coordinator) running(v *view, r *row) {
 	} else if hangs {
 		longest, known := c.machines.Knowledge().Longest(r.Kind, max(k.work(r), 0))
 		o.why = fmt.Sprintf("it hangs: it has run for %.3gs, and the longest of %d known jobs of its kind took %.3gs", age, known, longest)
-	} else if slices.Contains(c.quiet, r.Client) {
+	} else if quiet {
 		o.why = fmt.Sprintf("its client %s may be lost: it has been silent for %.3gs", r.Client, silent.Seconds())
 	}
 	if may && o.why != "" {
