@@ -316,6 +316,20 @@ func TestOrderIsNotCalledWithoutAFreeSlot(t *testing.T) {
 	assert.Equal(t, 1, asked)
 }
 
+// In a Preloaded phase, a task whose attempt has failed waits to be submitted again. If the host forgets the task, it waits
+// no more, and another task that waits still does.
+func TestAForgottenTaskIsNotSubmittedAgain(t *testing.T) {
+	p := begun(t, Config{Recent: 8, Slots: 2, Preloaded: true, BackOff: func(int, int) time.Duration { return time.Hour }}, MachinesConfig{})
+	p.Add(1)
+	p.Add(1)
+	p.Poll(time.Unix(1001, 0), []Attempt{{ID: "0.0", State: Running}, {ID: "1.0", Task: 1, State: Running}})
+	p.Poll(time.Unix(1002, 0), []Attempt{{ID: "0.0", State: Failed}, {ID: "1.0", Task: 1, State: Failed}})
+	require.Equal(t, []int{0, 1}, p.book.again)
+	p.Forget(0)
+	require.Equal(t, []int{0}, p.book.rows.free, "the row of task 0")
+	assert.Equal(t, []int{1}, p.book.again)
+}
+
 // Of the attempts of a machine a task remembers one that has ended. So a task that fails again and again takes no more
 // memory.
 func TestATaskRemembersOneAttemptOfAMachine(t *testing.T) {

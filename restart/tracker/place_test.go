@@ -76,3 +76,19 @@ func TestAnAttemptOnAnUnknownMachineHasNoLocation(t *testing.T) {
 		assert.Equal(t, map[int]float64{3: 4, -1: 0}[a.Machine], a.Location, "machine %d", a.Machine)
 	}
 }
+
+// A task that has had one attempt has no time since a copy, also if this attempt was restarted.
+func TestATaskWithoutACopyHasNoTimeSinceOne(t *testing.T) {
+	var saw restart.Task
+	tr := newTracker(t, tracker.Config{
+		Tasks: 1, Slots: 4, Interval: time.Second, Policy: watched{restart.LeastCost{}, &saw},
+	})
+	tr.Start(at(0), 0, 0)
+	tr.Kill(at(5), 0, 0)
+	tr.Start(at(6), 0, 1)
+	tr.Decide(at(10), 0)
+	assert.Zero(t, saw.SinceCopy)
+	tr.Start(at(11), 0, 2)
+	tr.Decide(at(14), 0)
+	assert.Equal(t, 3*time.Second, saw.SinceCopy)
+}
