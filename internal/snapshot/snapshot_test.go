@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -164,6 +165,33 @@ func read(data []byte) error {
 	c := Codec{In: NewReader("a: B", 1, data)}
 	c.Uint(new(uint64))
 	return c.In.Close()
+}
+
+// A sum that was made by additions is accepted, however much was taken from it again: its low part is at most half a unit in
+// the last place of its high part.
+func TestASumOfAnyAdditionsIsAccepted(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 5))
+	for range 300 {
+		var sum, read num.Sum
+		var added []float64
+		for range 300 {
+			x := math.Ldexp(random.NormFloat64(), random.IntN(120)-60)
+			if n := len(added); n > 0 && random.IntN(2) == 0 {
+				x, added = -added[n-1], added[:n-1]
+			} else {
+				added = append(added, x)
+			}
+			sum.Add(x)
+			high := math.Abs(sum.High)
+			require.LessOrEqual(t, math.Abs(sum.Low), (math.Nextafter(high, math.Inf(1))-high)/2)
+		}
+		to := Codec{Dst: []byte{1}}
+		to.Sum(&sum)
+		from := Codec{In: NewReader("a: B", 1, Seal(to.Dst, 0))}
+		from.Sum(&read)
+		require.NoError(t, from.In.Close())
+		require.Equal(t, sum, read)
+	}
 }
 
 // For any bytes there is no panic, no number out of its range, and no number of items above the number of bytes

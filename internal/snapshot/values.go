@@ -136,8 +136,8 @@ func (c *Codec) Amount32(v *float32) {
 	}
 }
 
-// Sum writes or reads a running sum. Both of its parts must be finite. The low part is the rounding error of the high part, at
-// most half a unit in its last place.
+// Sum writes or reads a running sum. Both of its parts must be finite. The low part is the rounding error of the high
+// part: at most half a unit in its last place, 1.1e-16 of it. A part of up to 1e-15 does no harm, and is accepted.
 func (c *Codec) Sum(v *num.Sum) {
 	c.Real(&v.High)
 	c.Real(&v.Low)

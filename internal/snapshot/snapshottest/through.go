@@ -20,8 +20,8 @@ import (
 // Body returns a snapshot without its checksum. A fuzz test changes the body, and [Sealed] adds a new checksum.
 func Body(data []byte) []byte { return data[:len(data)-crc32.Size] }
 
-// Sealed returns a snapshot of the given body. The body and the bytes behind it stay as they are: if a test writes there, the
-// fuzzer notes another input than the one that failed.
+// Sealed returns a snapshot of the given body. The body and the bytes behind it stay as they are. If a test writes
+// there, the fuzzer notes another input than the one that failed.
 func Sealed(body []byte) []byte { return snapshot.Seal(bytes.Clone(body), 0) }
 
 // Flips checks that restore returns an error for a snapshot in which one bit was changed. It tries one bit in each
