@@ -72,9 +72,9 @@ type Decision struct {
 //
 // If several inputs or outputs are possible, Decide chooses the first. An output that the clone reads alone comes
 // before an output that it shares. So a clone with many inputs waits only if there is nothing that it may read
-// now. With a window of 0 no clone waits, as in the paper's contention cloning (CC), whose clones do not choose between
-// outputs. With a window of [Forever] Decide is contention-avoidance cloning (CAC). A negative window or wait is replaced by
-// 0.
+// now. With a window of 0 no clone waits, as in the paper's contention cloning (CC). There, clones do not choose
+// between outputs. With a window of [Forever] Decide is contention-avoidance cloning (CAC). A negative window or wait
+// is replaced by 0.
 //
 // It is important which clone reads which output. Suppose that some upstream clones are slow. In the paper's risk
 // of CAC (equation 2), the fast outputs of all upstream tasks go to the same downstream clones. Ten tasks with

@@ -17,9 +17,9 @@ import (
 )
 
 // FuzzPoll passes arbitrary reports to two phases that share their machines, in any order and at any time. The phases
-// must not panic, must not fill a machine beyond its slots, and must act on each attempt at most once. An attempt that is
-// missing from the lists for the time Trace occupies no slot and counts as ended. If it returns, it is cancelled again. The
-// journals must replay.
+// must not panic, must not fill a machine beyond its slots, and must act on each attempt at most once. An attempt that
+// is missing from the lists for the time Trace occupies no slot and counts as ended. If it returns, it is cancelled
+// again. The journals must replay.
 func FuzzPoll(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
 	f.Add([]byte("a cluster of two machines that never says the same twice, and says it late"))
@@ -129,7 +129,7 @@ func (p rubbish) observe(t *testing.T, now time.Time, list []engine.Attempt) {
 	}
 }
 
-// action names a request. Rubbish has one attempt that two tasks list as their own.
+// action names a request. In rubbish, two tasks may have an attempt of the same ID.
 func action(op engine.Op, task int, id string) string {
 	return fmt.Sprintf("%v %s of task %d", op, id, task)
 }

@@ -616,8 +616,8 @@ func TestRefusesWhatCannotRun(t *testing.T) {
 	}
 }
 
-// A late straggler with a luck of 4 does half of its work in an eighth of its time, at a turn of a half. It takes as long in all, so
-// only a policy that looks at progress can tell.
+// A late straggler with a luck of 4 that turns after half of its work has done this half in an eighth of its time. In
+// all it takes as long as another straggler.
 func TestALateStragglerLooksHealthyAtFirst(t *testing.T) {
 	late := copyOf{luck: 4, turns: 0.5}
 	for time, want := range map[float64]float64{0: 0, 0.0625: 0.25, 0.125: 0.5, 0.5625: 0.75, 1: 1} {

@@ -149,8 +149,8 @@ func (a *assigner) dissolve(s *sim, p *phase) {
 	a.stop(s, &s.phases[p.inputs[0]])
 }
 
-// contend sets the bandwidth of the clones of a task that read the same output, or by contention cloning of those that read at
-// all: they all want the outputs that came first.
+// contend sets the bandwidth of the clones of a task that read the same output. By contention cloning it sets that of
+// all clones that read, since they all want the outputs that came first.
 func (a *assigner) contend(s *sim, id int32) {
 	for at := s.tasks[id].first; at != none; at = s.copies[at].sibling {
 		c := &s.copies[at]
