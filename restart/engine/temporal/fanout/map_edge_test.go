@@ -83,7 +83,7 @@ func TestUnrequestedCancellationCountsAsALoss(t *testing.T) {
 	p := &pool{fail: func(int) error { return temporal.NewCanceledError() }}
 	out := execute(t, p, 1, nil, fanout.Options{})
 	assert.ErrorContains(t, out.err, "too many attempts without a result: activity error")
-	assert.Len(t, p.starts, 10)
+	assert.Len(t, p.started(), 10)
 }
 
 func TestMapGoesOnIfTheSnapshotFails(t *testing.T) {
@@ -133,7 +133,7 @@ func TestTwoFanOutsShareTheSlots(t *testing.T) {
 		return nil
 	})
 	assert.NoError(t, env.GetWorkflowError())
-	assert.Len(t, p.starts, 16)
+	assert.Len(t, p.started(), 16)
 	assert.LessOrEqual(t, most, 8)
 	for _, name := range []string{"left", "right"} {
 		answer, err := env.QueryWorkflow(fanout.Query(name))

@@ -20,7 +20,7 @@ func TestShadowMapStartsAndEndsNothing(t *testing.T) {
 	p := &pool{slow: map[string]float64{"h3": 8}}
 	out := execute(t, p, 16, nil, fanout.Options{Shadow: true})
 	assert.NoError(t, out.err)
-	assert.Len(t, p.starts, 16)
+	assert.Len(t, p.started(), 16)
 	kinds := map[string]int{}
 	for _, e := range out.status.Events {
 		kinds[e.Kind]++
@@ -59,7 +59,7 @@ func TestShadowMapHasNoClones(t *testing.T) {
 		Config: clone.Config{BudgetShare: clone.Off}, Straggler: 0.1,
 	}})
 	assert.NoError(t, out.err)
-	assert.Len(t, p.starts, 3)
+	assert.Len(t, p.started(), 3)
 }
 
 // The text of a policy may be part of the workflow's input.
