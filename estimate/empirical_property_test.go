@@ -242,7 +242,7 @@ func TestResetRemovesAllValues(t *testing.T) {
 	e.Reset()
 	assert.Zero(t, e.Len())
 	assert.False(t, e.Delete(values[0]))
-	allocs := testing.AllocsPerRun(1, func() {
+	allocs := testing.AllocsPerRun(10, func() {
 		e.Reset()
 		for _, x := range values {
 			e.Insert(x)
