@@ -1,14 +1,20 @@
 // What checks the library, in a module of its own: what a tool needs raises nobody's versions.
 module straggler-tools
 
-go 1.25.0
+go 1.26.0
 
-tool golang.org/x/exp/cmd/apidiff
+tool (
+	golang.org/x/exp/cmd/apidiff
+	honnef.co/go/tools/cmd/staticcheck
+)
 
-require golang.org/x/mod v0.31.0
+require golang.org/x/mod v0.41.0
 
 require (
+	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	golang.org/x/exp v0.0.0-20251219203646-944ab1f22d93 // indirect
-	golang.org/x/sync v0.19.0 // indirect
-	golang.org/x/tools v0.40.0 // indirect
+	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
+	golang.org/x/sync v0.23.0 // indirect
+	golang.org/x/tools v0.51.0 // indirect
+	honnef.co/go/tools v0.8.2 // indirect
 )
