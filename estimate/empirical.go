@@ -6,8 +6,8 @@ import (
 	"github.com/straggler-go/straggler/internal/num"
 )
 
-// MaxSample is the largest value that an [Empirical] accepts. If the values are seconds, MaxSample is longer than
-// the age of the universe.
+// MaxSample is the largest value that an [Empirical] and a curve of package survival accept. If the values are
+// seconds, MaxSample is longer than the age of the universe.
 const MaxSample = 1e18
 
 // Empirical is the exact distribution of a set of n values that changes: each value has the probability 1/n. The same

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -97,9 +98,9 @@ func (c *Curve) Reset() { c.values = c.values[:0] }
 
 // Observe adds a value in seconds, or in any other unit that is the same for all values. If ended is true, the task
 // took the time x. If ended is false, the task has run for x, or had run for x when it was killed. Observe reports
-// whether it added the value: it refuses a negative number, NaN and +Inf. O(1) amortised.
+// whether it added the value: it refuses a negative number, NaN and what exceeds [estimate.MaxSample]. O(1) amortised.
 func (c *Curve) Observe(x float64, ended bool) bool {
-	if !(x >= 0) || math.IsInf(x, 1) {
+	if !(x >= 0 && x <= estimate.MaxSample) {
 		return false
 	}
 	c.values = append(c.values, valueOf(x+0, ended))

@@ -277,7 +277,7 @@ func TestWithoutLeavesOutTheAgeOfTheTask(t *testing.T) {
 // An empty curve knows nothing, and Observe refuses a value that is no time.
 func TestAnEmptyCurveKnowsNothing(t *testing.T) {
 	var c survival.Curve
-	for _, x := range []float64{-1, math.NaN(), math.Inf(1)} {
+	for _, x := range []float64{-1, math.NaN(), math.Inf(1), math.Nextafter(estimate.MaxSample, math.Inf(1))} {
 		assert.False(t, c.Observe(x, true))
 	}
 	for range 2 {

@@ -3,6 +3,7 @@ package survival
 import (
 	"math"
 
+	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/snapshot"
 )
 
@@ -116,6 +117,7 @@ func (c *Curve) code(to *snapshot.Codec) {
 	snapshot.List(to.Field(2, "values"), &c.values, func(v *value) {
 		x, ended := v.x(), v.ended()
 		to.Amount(&x)
+		to.Check(x <= estimate.MaxSample, "holds a value beyond estimate.MaxSample")
 		to.Bool(&ended)
 		*v = valueOf(x+0, ended)
 	})

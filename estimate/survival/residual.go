@@ -1,6 +1,10 @@
 package survival
 
-import "math"
+import (
+	"math"
+
+	"github.com/straggler-go/straggler/estimate"
+)
 
 // Residual is the distribution of the remaining time of a task, in seconds, predicted from its age alone. If T is the
 // time of a task and a is its age, this is the distribution of T - a, given that T > a. If the task is at least as
@@ -12,10 +16,10 @@ import "math"
 type Residual struct {
 	// Curve is the distribution of the times of tasks. If Curve is nil or empty, nothing is known.
 	Curve *Curve
-	// Age is how long the task has run, in seconds; 0 or more.
+	// Age is how long the task has run, in seconds; from 0 to [estimate.MaxSample] units of the curve.
 	Age float64
 	// Scale converts units: one unit of the curve is Scale seconds of this task. For example, a task with twice the
-	// work of other tasks has Scale 2. 0 means 1.
+	// work of other tasks has Scale 2. It is finite and above 0; 0 means 1.
 	Scale float64
 	// The probability that a task takes longer than Age. It is 0 if Set has not computed it.
 	above float64
@@ -46,7 +50,8 @@ func (r Residual) age() (a, scale float64, ok bool) {
 	if scale = r.Scale; scale == 0 {
 		scale = 1
 	}
-	return r.Age / scale, scale, r.Curve != nil && r.Curve.n > 0 && r.Age >= 0 && scale > 0
+	a = r.Age / scale
+	return a, scale, r.Curve != nil && r.Curve.n > 0 && a >= 0 && a <= estimate.MaxSample && scale > 0 && scale <= math.MaxFloat64
 }
 
 // Mean returns the expected remaining time, E(T - a | T > a). It returns +Inf if nothing is known. O(log n).

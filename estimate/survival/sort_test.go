@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate"
 )
 
 // A curve sorts all values, and finds each time at the place at which a binary search finds it.
@@ -25,7 +27,7 @@ func TestCurveSortsAndFinds(t *testing.T) {
 			case 3:
 				x = rng.Float64() * 5e-324 * 1e3
 			case 4:
-				x = rng.Float64() * math.MaxFloat64
+				x = rng.Float64() * estimate.MaxSample
 			case 5:
 				x = 0
 			}

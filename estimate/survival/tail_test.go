@@ -2,11 +2,13 @@ package survival_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/estimate/survival"
 )
 
@@ -109,14 +111,35 @@ func TestSilentOutliersNeedFourTimesTheirAge(t *testing.T) {
 	assert.Equal(t, left.Mean(), survival.Residual{Curve: &restored, Age: 1e6}.Mean())
 }
 
-// Ages near the limits of a float64 make no NaN.
+// Times from the least float to the longest that a curve accepts make no NaN, and no number below 0, at any age.
 func TestHugeTimesMakeNoNaN(t *testing.T) {
-	for _, age := range []float64{1e-300, 1e150, 1e200, 1e300} {
-		c := evenly(38, 2, age)
-		for _, at := range []float64{age, 1e305} {
-			left := survival.Residual{Curve: c, Age: at}
-			for _, v := range []float64{left.Mean(), left.CDF(1e307), left.Quantile(0.5), survival.Without{Curve: c, Age: at}.Mean()} {
-				assert.GreaterOrEqual(t, v, 0., "age %v in the curve, and age %v asked", age, at) // fails for a NaN
+	rng := rand.New(rand.NewPCG(18, 307))
+	ages := []float64{0, 5e-324, 1, 1e150, 1e305, math.MaxFloat64, math.Inf(1)}
+	for range 2000 {
+		var c survival.Curve
+		c.Silent = rng.IntN(2) == 0
+		few := math.Pow(10, 342*rng.Float64()-324)
+		for range rng.IntN(60) {
+			x := few * (1 + rng.Float64()*float64(rng.IntN(3)))
+			if rng.IntN(4) == 0 {
+				x = math.Pow(10, 342*rng.Float64()-324)
+			}
+			c.Observe(min(x, estimate.MaxSample), rng.IntN(4) > 0)
+		}
+		c.Fit()
+		for _, age := range append(ages, c.Longest()*rng.Float64(), c.Longest()) {
+			p, scale := rng.Float64(), math.Pow(10, 632*rng.Float64()-324)
+			if rng.IntN(3) == 0 {
+				scale = math.Inf(1)
+			}
+			for _, d := range []estimate.Distribution{
+				&c, survival.Residual{Curve: &c, Age: age}, survival.Residual{Curve: &c, Age: age, Scale: scale}, survival.Without{Curve: &c, Age: age},
+			} {
+				for _, v := range []float64{
+					d.Mean(), d.CDF(c.Longest() * p), d.CDF(math.MaxFloat64), d.CDF(math.Inf(1)), d.Quantile(p), d.Quantile(1),
+				} {
+					require.GreaterOrEqual(t, v, 0., "%#v, age %v, longest %v", d, age, c.Longest()) // fails for a NaN
+				}
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package survival
 import (
 	"math"
 
+	"github.com/straggler-go/straggler/estimate"
 	"github.com/straggler-go/straggler/internal/num"
 )
 
@@ -12,7 +13,8 @@ import (
 type Without struct {
 	// Curve is the distribution of the times of tasks. The age of the running task must be one of its values.
 	Curve *Curve
-	// Age is the age of the running task, in units of the curve, at the latest Fit or later. It is 0 or more.
+	// Age is the age of the running task, in units of the curve, at the latest Fit or later. It is from 0 to
+	// [estimate.MaxSample].
 	Age float64
 	// The curve without the task, as Set has computed it; nil if Set was not called.
 	set *others
@@ -40,7 +42,9 @@ func (w *Without) Set(c *Curve, age float64) {
 }
 
 // known reports whether the curve contains other values than the task's own age.
-func (w Without) known() bool { return w.Curve != nil && w.Curve.n > 1 && w.Age >= 0 }
+func (w Without) known() bool {
+	return w.Curve != nil && w.Curve.n > 1 && w.Age >= 0 && w.Age <= estimate.MaxSample
+}
 
 // others is a curve without one running task. The task belongs to the running tasks at all ends before its age, and
 // is not counted at later ends. An end is a time at which a task of the curve ended.
