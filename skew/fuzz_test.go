@@ -11,7 +11,7 @@ import (
 )
 
 // FuzzUnmarshalSketch reads arbitrary bytes. The result must be an error, or a sketch with rows of equal sums that
-// encodes to the same bytes.
+// reads back as itself. Its bytes are fewer if the bytes that were read have fields that no release knows.
 func FuzzUnmarshalSketch(f *testing.F) {
 	s, _ := NewSketch(2, 3, 300)
 	_ = s.Add(5, 1000)
@@ -35,7 +35,7 @@ func FuzzUnmarshalSketch(f *testing.F) {
 		}
 		encoded, err := s.MarshalBinary()
 		require.NoError(t, err)
-		require.Equal(t, data, encoded)
+		require.LessOrEqual(t, len(encoded), len(data))
 		require.NoError(t, again.UnmarshalBinary(encoded))
 		require.Equal(t, s, again)
 	})
