@@ -14,7 +14,7 @@ import (
 
 func TestCalibration(t *testing.T) {
 	var first, again strings.Builder
-	args := []string{"-calibration", "-policy", "least-cost", "-phases", "8", "-seeds", "2", "-progress", "linear,none"}
+	args := []string{"-calibration", "-policies", "least-cost", "-phases", "8", "-seeds", "2", "-progress", "linear,none"}
 	require.NoError(t, run(args, &first))
 	require.NoError(t, run(args, &again))
 	assert.Equal(t, first.String(), again.String(), "the tables do not depend on the order in which the seeds are replayed")
@@ -29,7 +29,7 @@ func TestCalibration(t *testing.T) {
 // The table of all logs together has the sums of the tables of the logs.
 func TestCalibrationTogether(t *testing.T) {
 	dir := t.TempDir()
-	args := []string{"-calibration", "-policy", "least-cost", "-phases", "0", "-seeds", "1", "-progress", "linear"}
+	args := []string{"-calibration", "-policies", "least-cost", "-phases", "0", "-seeds", "1", "-progress", "linear"}
 	for _, job := range []string{"a", "b"} {
 		path := filepath.Join(dir, job)
 		require.NoError(t, os.WriteFile(path, []byte(attempts(job)), 0o644))
@@ -49,6 +49,6 @@ func TestCalibrationTogether(t *testing.T) {
 
 func TestCalibrationRefuses(t *testing.T) {
 	var w strings.Builder
-	assert.ErrorContains(t, run([]string{"-calibration", "-policy", "late,dryad"}, &w), "mantri")
+	assert.ErrorContains(t, run([]string{"-calibration", "-policies", "late,dryad"}, &w), "mantri")
 	assert.ErrorContains(t, run([]string{"-calibration", "-worlds"}, &w), "choose one")
 }

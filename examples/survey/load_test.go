@@ -43,7 +43,7 @@ func TestDirectoryIsOneLine(t *testing.T) {
 		[][]int{phases[0].DependsOn, phases[1].DependsOn, phases[2].DependsOn, phases[3].DependsOn})
 
 	var w strings.Builder
-	require.NoError(t, run([]string{"-phases", "0", "-seeds", "1", "-progress", "linear", "-policy", "mantri,dryad", dir}, &w))
+	require.NoError(t, run([]string{"-phases", "0", "-seeds", "1", "-progress", "linear", "-policies", "mantri,dryad", dir}, &w))
 	for _, text := range []string{"### mantri", "### dryad"} {
 		assert.Equal(t, 1, strings.Count(w.String(), text))
 	}
@@ -61,11 +61,11 @@ func TestRecordedWhereThereIs(t *testing.T) {
 		line := `{"phase":"p","task":0,"start":0,"finish":20000` + splits + "}\n"
 		require.NoError(t, os.WriteFile(path, []byte(line), 0o644))
 		var w strings.Builder
-		require.NoError(t, run([]string{"-phases", "0", "-seeds", "1", "-progress", "typical,recorded", "-policy", "mantri",
+		require.NoError(t, run([]string{"-phases", "0", "-seeds", "1", "-progress", "typical,recorded", "-policies", "mantri",
 			path}, &w))
 		assert.Equal(t, splits == "", regexp.MustCompile(`\| log \| \S+ \S+ \| \|`).MatchString(w.String()), w.String())
 		w.Reset()
-		require.NoError(t, run([]string{"-phases", "0", "-seeds", "1", "-progress", "recorded", "-policy", "mantri", path}, &w))
+		require.NoError(t, run([]string{"-phases", "0", "-seeds", "1", "-progress", "recorded", "-policies", "mantri", path}, &w))
 		assert.NotContains(t, w.String(), "| log | |")
 	}
 }

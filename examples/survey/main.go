@@ -27,6 +27,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -61,23 +62,25 @@ func main() {
 	}
 }
 
+// The policies that are compared if the flag -policies does not choose.
+const onLogs = "least-cost,mantri,largest-first,late,hadoop,mapreduce,dryad,spark,flink,naive"
+const inWorlds = "mantri,late,hadoop,mapreduce,dryad,spark,flink,naive"
+
 func run(args []string, w io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("survey", flag.ContinueOnError)
 	flags.StringVar(&o.models, "progress", "linear,noisy=0.1,noisy=0.3,typical,late,recorded,none",
 		"compare under these models of the progress that attempts report, separated by commas")
-	flags.StringVar(&o.policies, "policy", "least-cost,mantri,largest-first,late,hadoop,mapreduce,dryad,spark,flink,naive",
-		"compare these policies, separated by commas")
+	flags.StringVar(&o.policies, "policies", "", "compare these policies, separated by commas; empty: "+onLogs+
+		". With -worlds they stand beside the default, and empty is "+inWorlds+"; also: default, to place the default in the "+
+		"list; by-hand, a host of 80 lines that keeps the facts itself; with a record, the default in a host that keeps a "+
+		"record of its machines")
 	flags.IntVar(&o.phases, "phases", 60, "number of phases in the generated workload; 0: no generated workload")
 	flags.IntVar(&o.seeds, "seeds", 3, "number of seeds; each figure is the mean over the seeds")
 	flags.BoolVar(&o.worlds, "worlds", false,
 		"instead of replaying logs, simulate small worlds and count where a policy does harm")
 	flags.StringVar(&o.small.cells, "cells", "", "with -worlds, simulate only the cells with names that match this regular "+
 		"expression: the world, a space, the model of progress; empty: all")
-	flags.StringVar(&o.small.policies, "policies", "mantri,late,hadoop,mapreduce,dryad,spark,flink,naive",
-		"policies to simulate beside the default, with -worlds; also: "+
-			"default, to place the default in the list; by-hand, "+
-			"a host of 80 lines that keeps the facts itself; with a record, the default in a host that keeps a record of its machines")
 	flags.StringVar(&o.small.set, "set", "work",
 		"with -worlds, the set of seeds: work, for development, or proof, for judging")
 	flags.StringVar(&o.small.list, "list", "first", "with -worlds, the lists of worlds, separated by commas:\n"+aboutLists())
@@ -128,11 +131,11 @@ func run(args []string, w io.Writer) error {
 		return o.without(w)
 	}
 	if o.worlds {
-		o.small.seeds = o.seeds
+		o.small.seeds, o.small.policies = o.seeds, cmp.Or(o.policies, inWorlds)
 		return o.picture(w)
 	}
 	o.logs = flags.Args()
-	entries, err := compare.Choose(o.policies)
+	entries, err := compare.Choose(cmp.Or(o.policies, onLogs))
 	if err != nil {
 		return err
 	}

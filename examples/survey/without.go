@@ -105,7 +105,7 @@ func (o options) without(w io.Writer) error {
 	}
 	defer os.RemoveAll(dir)
 	figures := filepath.Join(dir, "figures.csv")
-	args := []string{"-policy", "least-cost", "-phases", strconv.Itoa(o.phases), "-seeds", strconv.Itoa(o.seeds), "-progress", o.models}
+	args := []string{"-policies", "least-cost", "-phases", strconv.Itoa(o.phases), "-seeds", strconv.Itoa(o.seeds), "-progress", o.models}
 	args = append(args, o.logs...)
 	if o.worlds {
 		args = []string{"-worlds", "-list", o.small.list, "-set", o.small.set, "-seeds", strconv.Itoa(o.seeds), "-noise",

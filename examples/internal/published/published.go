@@ -2,6 +2,8 @@
 package published
 
 import (
+	"fmt"
+
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/rules"
 )
@@ -16,7 +18,11 @@ func Parse(text string) (restart.Policy, error) {
 	if text == "naive" {
 		return Naive, nil
 	}
-	return rules.Parse(text)
+	policy, err := rules.Parse(text)
+	if err != nil {
+		err = fmt.Errorf("%w, or naive", err)
+	}
+	return policy, err
 }
 
 // Limits returns the limits for a policy in a comparison. The systems that published the policies have no bound on
