@@ -448,6 +448,11 @@ func TestHedgerLearnsAndKeepsTheDeadline(t *testing.T) {
 		assert.Equal(t, int64(1), route.Ledger().Refused[hedge.PushedBack])
 	})
 	assert.Zero(t, after(t).Ledger())
+	rule, err := hedge.New(hedge.Config{})
+	require.NoError(t, err)
+	route := hedged.NewRoute(struct{ *hedge.Hedger }{rule})
+	route.Start(safe)
+	assert.Equal(t, int64(1), route.Ledger().Started, "a rule that embeds a Hedger has its ledger")
 }
 
 // Many goroutines share a route.

@@ -26,10 +26,11 @@ func (r *Route) Use(f func(rule hedge.Rule, now time.Time)) {
 	f(r.rule, time.Now()) // under the lock, so that time does not step back for the rule
 }
 
-// Ledger returns the counts of a route whose rule is a Hedger; otherwise zeros.
+// Ledger returns the counts of a route whose rule has a ledger, as a Hedger and a rule that embeds one have; otherwise
+// zeros.
 func (r *Route) Ledger() (l hedge.Ledger) {
 	r.Use(func(rule hedge.Rule, _ time.Time) {
-		if h, ok := rule.(*hedge.Hedger); ok {
+		if h, ok := rule.(interface{ Ledger() hedge.Ledger }); ok {
 			l = h.Ledger()
 		}
 	})

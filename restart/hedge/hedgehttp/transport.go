@@ -14,7 +14,7 @@ import (
 
 // Transport is an http.RoundTripper that may send a request twice. It is safe for concurrent use.
 type Transport struct {
-	// Route decides. It must not be nil.
+	// Route decides. If it is nil, every request fails.
 	Route *hedged.Route
 	// Base sends the requests; nil means http.DefaultTransport.
 	Base http.RoundTripper
@@ -35,11 +35,15 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		facts = t.Request(r)
 	}
 	hasBody := r.Body != nil && r.Body != http.NoBody
-	if r.Context().Err() != nil { // no attempt is sent, and none closes the body
+	err := context.Cause(r.Context())
+	if t.Route == nil {
+		err = errors.New("hedgehttp: Transport.Route is nil, want the result of hedged.NewRoute")
+	}
+	if err != nil { // no attempt is sent, and none closes the body
 		if hasBody {
 			r.Body.Close()
 		}
-		return nil, context.Cause(r.Context())
+		return nil, err
 	}
 	if hasBody && r.GetBody == nil || r.Header.Get("Upgrade") != "" {
 		facts.Safe = false

@@ -232,6 +232,16 @@ func TestAnEndedContext(t *testing.T) {
 	assert.Equal(t, int32(1), closed.Load())
 }
 
+// A request without a route is not sent, and its body is closed.
+func TestWithoutARoute(t *testing.T) {
+	var closed atomic.Int32
+	r, err := http.NewRequest(http.MethodPost, "http://example.com/", closer{strings.NewReader("x"), &closed})
+	require.NoError(t, err)
+	_, err = new(hedgehttp.Transport).RoundTrip(r)
+	require.ErrorContains(t, err, "Transport.Route is nil")
+	assert.Equal(t, int32(1), closed.Load())
+}
+
 // The body of the loser is closed, also if it comes after the winner's.
 func TestTheLosersBodyIsClosed(t *testing.T) {
 	var closed atomic.Int32
