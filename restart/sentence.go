@@ -30,8 +30,13 @@ func (d Decision) Sentence() string {
 	} else if d.Reason == NotSlow && d.Bar != 0 {
 		text += "; it still needs {remaining}, and the limit is {bar}"
 	}
-	if d.Basis == ByEarlyProgress && (strings.Contains(text, "{remaining}") || d.Measure.readsRemaining()) {
-		text += "; its remaining time rests on only a tenth of the run time that its progress predicts, since too few tasks have ended"
+	if strings.Contains(text, "{remaining}") || d.Measure.readsRemaining() {
+		switch d.Basis {
+		case ByAge:
+			text += "; its remaining time is judged by its age alone"
+		case ByEarlyProgress:
+			text += "; its remaining time rests on only a tenth of the run time that its progress predicts, since too few tasks have ended"
+		}
 	}
 	return strings.NewReplacer(
 		"{value}", digits(d.Value), "{value%}", percent(d.Value), "{threshold}", digits(d.Threshold),

@@ -77,15 +77,16 @@ func TestSentencesSayTheirNumbersWithUnits(t *testing.T) {
 	assert.Equal(t, "copied: it still needs an unknown time, and a copy on an idle slot takes for ever", d.Sentence())
 }
 
-// Before enough tasks have ended, a sentence that depends on the remaining time says that only a tenth of the predicted run
-// time counts: 3 s left would contradict 4 % after 2 s otherwise.
-func TestASentenceSaysThatOnlyATenthCounts(t *testing.T) {
+// A sentence that depends on the remaining time says on what this time rests. Before enough tasks have ended, only a tenth
+// of the predicted run time counts: 3 s left would contradict 4 % after 2 s otherwise.
+func TestASentenceSaysOnWhatTheRemainingTimeRests(t *testing.T) {
+	const age = "; its remaining time is judged by its age alone"
 	const tenth = "; its remaining time rests on only a tenth of the run time that its progress predicts, since too few tasks have ended"
 	slow := restart.Decision{Reason: restart.NotSlow, Remaining: 3 * time.Second, Fresh: 50 * time.Second}
 	slow.Comparison = restart.Compare(restart.SlotSeconds, 9, 13)
 	want := "kept: it is not slow enough; to let it run costs 9 s of slot time, and the cheapest change 13 s"
 	for basis, also := range map[restart.Basis]string{
-		restart.NoBasis: "", restart.ByProgress: "", restart.ByAge: "", restart.ByEarlyProgress: tenth,
+		restart.NoBasis: "", restart.ByProgress: "", restart.ByAge: age, restart.ByEarlyProgress: tenth,
 	} {
 		slow.Basis = basis
 		assert.Equal(t, want+also, slow.Sentence())
@@ -97,8 +98,10 @@ func TestASentenceSaysThatOnlyATenthCounts(t *testing.T) {
 		restart.NoMeasure: false, restart.SlotSeconds: true, restart.SavedSlotSeconds: true, restart.LostSlotSeconds: true,
 		restart.SavedSeconds: true, restart.Probability: true, restart.WonTrials: false, restart.RunningAttempts: false,
 	} {
-		text := restart.Decision{Basis: restart.ByEarlyProgress, Comparison: restart.Compare(of, .5, 1)}.Sentence()
-		assert.Equal(t, says, strings.HasSuffix(text, tenth), text)
+		for basis, also := range map[restart.Basis]string{restart.ByAge: age, restart.ByEarlyProgress: tenth} {
+			text := restart.Decision{Basis: basis, Comparison: restart.Compare(of, .5, 1)}.Sentence()
+			assert.Equal(t, says, strings.HasSuffix(text, also), text)
+		}
 	}
 }
 
