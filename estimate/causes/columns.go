@@ -70,7 +70,7 @@ func (a *analysis) fit() {
 				n++
 			}
 		}
-		a.medianTask[column] = median(values[:n])
+		a.medianTask[column] = Median(values[:n])
 	}
 	n := 0
 	for i := range rows { // a task with an unknown number is left out of the fit

@@ -27,7 +27,7 @@ func (c Config) Explain(p Phase) Report {
 
 func (a *analysis) report() Report {
 	r := Report{Tasks: len(a.phase.Tasks), Finished: a.finished}
-	times := make([]float64, 0, a.finished)
+	times := make([]time.Duration, 0, a.finished)
 	sum, explained := 0.0, 0
 	for i := range a.phase.Tasks {
 		t := &a.phase.Tasks[i]
@@ -38,7 +38,7 @@ func (a *analysis) report() Report {
 		if t.Censored {
 			continue
 		}
-		times = append(times, a.took[i])
+		times = append(times, t.Took)
 		sum += a.took[i]
 		r.Slowest = max(r.Slowest, t.Took)
 		if math.Abs(a.ran[i]/a.expected[i]-1) <= a.config.Residual {
@@ -48,11 +48,10 @@ func (a *analysis) report() Report {
 	if len(times) == 0 {
 		return r
 	}
-	middle := median(times)
-	r.Median, r.Mean = duration(middle), duration(sum/float64(len(times)))
+	r.Median, r.Mean = Median(times), duration(sum/float64(len(times)))
 	r.Slowdown = slowdown(a.phase.Tasks)
 	r.Model = a.inHostUnits(float64(explained) / float64(len(times)))
-	a.outliers(&r, middle)
+	a.outliers(&r)
 	a.suspects(&r)
 	return r
 }
@@ -71,24 +70,25 @@ func (a *analysis) inHostUnits(explained float64) Model {
 }
 
 // outliers finds the tasks that take more than Config.Outlier times the median, and divides their time beyond the
-// median among the causes. middle is the median in seconds.
-func (a *analysis) outliers(r *Report, middle float64) {
+// median among the causes. Times are compared in nanoseconds: in seconds, 0.45 s would be over 1.5 times 0.3 s.
+func (a *analysis) outliers(r *Report) {
 	var excess [causes]float64
-	bar, n := a.config.Outlier*middle, 0
-	for _, took := range a.took {
-		if took > bar {
+	tasks, middle := a.phase.Tasks, r.Median.Seconds()
+	bar, n := a.config.Outlier*float64(r.Median), 0
+	for i := range tasks {
+		if float64(tasks[i].Took) > bar {
 			n++
 		}
 	}
 	if n > 0 {
 		r.Outliers = make([]Outlier, 0, n)
 	}
-	for i := range a.phase.Tasks {
+	for i := range tasks {
 		if a.took[i] < 0 {
 			continue
 		}
-		if a.took[i] <= bar {
-			if !a.phase.Tasks[i].Censored && a.ran[i] > a.bar*a.expected[i] {
+		if float64(tasks[i].Took) <= bar {
+			if !tasks[i].Censored && a.ran[i] > a.bar*a.expected[i] {
 				r.Improvable++
 			}
 			continue

@@ -76,7 +76,7 @@ func summarise(ids []int32, ratios []float64, n int, bar float64) []group {
 
 func (g *group) order(x []float64) {
 	if g.n < 2 {
-		g.median = median(x)
+		g.median = Median(x)
 		return
 	}
 	k := (g.n - 2) / 2

@@ -143,7 +143,7 @@ func (c *coefficients) calibrate(rows []row) {
 	for i := range rows {
 		ratios[i] = rows[i].seconds / max(c.at(&rows[i].x), floor)
 	}
-	scale := median(ratios)
+	scale := Median(ratios)
 	for i := range c {
 		c[i] *= scale
 	}

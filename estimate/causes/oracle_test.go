@@ -28,9 +28,9 @@ func TestSelectionAgreesWithSorting(t *testing.T) {
 		for i, v := range x {
 			require.True(t, i < k && v <= x[k] || i == k || i > k && v >= x[k])
 		}
-		require.Equal(t, sorted[(len(x)-1)/2], median(x))
+		require.Equal(t, sorted[(len(x)-1)/2], Median(x))
 	}
-	assert.Zero(t, median(nil))
+	assert.Zero(t, Median[float64](nil))
 }
 
 // The median of the other tasks equals the median of the list without the task.
@@ -52,12 +52,12 @@ func TestOthersAgreeWithLists(t *testing.T) {
 			slices.Sort(list)
 			g := groups[id]
 			require.Equal(t, len(list), g.n)
-			require.Equal(t, median(slices.Clone(list)), g.median)
+			require.Equal(t, Median(slices.Clone(list)), g.median)
 			for i, v := range list {
 				rest := slices.Delete(slices.Clone(list), i, i+1)
 				others, middle := g.others(v)
 				require.Equal(t, len(rest), others)
-				require.Equal(t, median(rest), middle, "%v without %v", list, v)
+				require.Equal(t, Median(rest), middle, "%v without %v", list, v)
 			}
 			others, middle := g.others(-1)
 			require.Equal(t, len(list), others)

@@ -39,6 +39,9 @@ func TestMantri41OutlierIsOverOneAndAHalfMedians(t *testing.T) {
 	assert.Equal(t, 4, r.Outliers[0].Task)
 	assert.Equal(t, 1, r.Improvable, "a task of 15 s with an expected time of 10 s is improvable")
 
+	tenths := []causes.Task{{Took: 300 * time.Millisecond}, {Took: 300 * time.Millisecond}, {Took: 450 * time.Millisecond}}
+	assert.Empty(t, causes.Explain(causes.Phase{Tasks: tenths}).Outliers, "0.45 s is 1.5 times 0.3 s, and not more")
+
 	more := even(40)
 	more[7].Took, more[8].Took = 17400*time.Millisecond, 18*s
 	r = causes.Config{Residual: .75}.Explain(causes.Phase{Tasks: more})
@@ -218,14 +221,15 @@ func TestMantri42DataIsNeverTheMachine(t *testing.T) {
 	assert.Greater(t, r.Outliers[0].Parts.Unknown, r.Outliers[0].Parts.Data)
 	assert.Equal(t, causes.Data, r.Outliers[0].Cause)
 
-	// A time of exactly half more than expected is explained with a residual of a half.
+	// A time of exactly half more than expected is explained with a residual of a half. It is exactly 1.5 times the median, so
+	// only a smaller multiple makes the task an outlier.
 	for took, explained := range map[time.Duration]bool{1050 * time.Millisecond: true, 1050*time.Millisecond + 1: false} {
 		tasks = even(6)
 		for i := range tasks {
 			tasks[i].Took = 700 * time.Millisecond
 		}
 		tasks[3].Took = took
-		r = causes.Config{Residual: .5}.Explain(causes.Phase{Tasks: tasks})
+		r = causes.Config{Residual: .5, Outlier: 1.4}.Explain(causes.Phase{Tasks: tasks})
 		require.Len(t, r.Outliers, 1)
 		assert.Equal(t, explained, r.Outliers[0].Explained, "%v", took)
 	}

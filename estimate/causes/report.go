@@ -13,7 +13,7 @@ type Report struct {
 	// Tasks is the number of tasks in the phase. Finished is the number of tasks that have ended and have a
 	// positive time. Skipped is the number of tasks without a positive time.
 	Tasks, Finished, Skipped int
-	// Median is the lower median of the finished tasks' times. Mean is their mean, and Slowest is the longest time.
+	// Median is the [Median] of the finished tasks' times. Mean is their mean, and Slowest is the longest time.
 	Median, Mean, Slowest time.Duration
 	// Slowdown compares the speeds of the finished tasks, in bytes per second [Dolly §2.1.1]. It is the median
 	// speed divided by the lowest speed. If no task has bytes, all tasks are treated as having equal bytes.

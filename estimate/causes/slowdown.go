@@ -27,5 +27,5 @@ func slowdown(tasks []Task) float64 {
 	if len(rates) == 0 {
 		return 0
 	}
-	return median(rates) / slowest
+	return Median(rates) / slowest
 }

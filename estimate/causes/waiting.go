@@ -270,7 +270,7 @@ func noiseOf(all []series) noise {
 	for i := range all {
 		variances[i], correlations[i] = all[i].noise()
 	}
-	return noise{median(variances), median(correlations), len(all)}
+	return noise{Median(variances), Median(correlations), len(all)}
 }
 
 // limit returns how many standard errors a worker must be slow, if so many workers and stretches are looked at.

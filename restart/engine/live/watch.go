@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/straggler-go/straggler/estimate/causes"
 	"github.com/straggler-go/straggler/restart"
 	"github.com/straggler-go/straggler/restart/engine/shadow"
 	"github.com/straggler-go/straggler/restart/tracker"
@@ -65,11 +66,7 @@ func (r *ring) add(x float64) {
 }
 
 func (r *ring) median() float64 {
-	if len(r.list) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(r.list))
-	return sorted[len(sorted)/2]
+	return causes.Median(slices.Clone(r.list))
 }
 
 func newWatch(name string, n Names, all *waits) *Watch {
