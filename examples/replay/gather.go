@@ -130,7 +130,6 @@ func (l *loaded) take(alike bool) {
 	}
 	d := workload.Divide(phases, alike)
 	l.phases, l.unlike = d.Alike, d.Unlike
-	l.numbers = make([][]int32, len(d.Alike))
 	for i, p := range d.Alike {
 		switch log := from[p]; {
 		case d.Place[i] < 0:
@@ -138,9 +137,7 @@ func (l *loaded) take(alike bool) {
 		case log.Arrivals != nil: // its tasks are generated
 			l.tasks = append(l.tasks, why.FromPhase(p))
 		default:
-			tasks, numbers := why.FromLog(log, p.Source, &l.hosts)
-			l.tasks = append(l.tasks, tasks)
-			l.numbers[i] = numbers
+			l.tasks = append(l.tasks, why.FromLog(log, p, &l.hosts))
 		}
 	}
 	if len(l.unlike) > 0 && len(l.phases) > 0 {

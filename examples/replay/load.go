@@ -22,7 +22,6 @@ type loaded struct {
 	read    []*trace.Log   // logs that were read, and that take has not yet turned into phases
 	phases  []*sim.Phase   // phases with tasks that are alike
 	tasks   []causes.Phase // the facts about each of phases from which causes are found
-	numbers [][]int32      // for each of phases, the number in the log of each of its tasks
 	unlike  []*sim.Phase   // phases with tasks that are not known to be alike
 	hosts   why.Machines
 	waits   *why.Steps           // who makes the others wait; nil if the log has no steps with a barrier

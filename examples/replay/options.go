@@ -114,7 +114,7 @@ func (o options) run(stdout, stderr io.Writer) error {
 		return err
 	}
 	r.Notes = l.notes()
-	if err := r.Explain(l.phases, l.tasks, l.numbers, l.hosts.Names); err != nil {
+	if err := r.Explain(l.phases, l.tasks, l.hosts.Names); err != nil {
 		return err
 	}
 	if c := l.copies; c.Launched > 0 {

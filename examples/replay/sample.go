@@ -16,15 +16,12 @@ func (l *loaded) draw(number int) {
 	order := rand.New(rand.NewPCG(l.seed, 0)).Perm(len(l.phases))[:number]
 	slices.Sort(order)
 	var phases []*sim.Phase
-	tasks, numbers := l.tasks[:0:0], l.numbers[:0:0]
+	tasks := l.tasks[:0:0]
 	for _, i := range order {
 		p := *l.phases[i]
 		p.DependsOn = nil
 		phases = append(phases, &p)
 		tasks = append(tasks, l.tasks[i])
-		if l.numbers != nil {
-			numbers = append(numbers, l.numbers[i])
-		}
 	}
-	l.phases, l.tasks, l.numbers = phases, tasks, numbers
+	l.phases, l.tasks = phases, tasks
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/straggler-go/straggler/estimate/causes"
+
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
@@ -28,7 +30,7 @@ func Survey(phases []*sim.Phase) (s Stragglers) {
 				works = append(works, t.Work)
 			}
 		}
-		usual := middleOf(works)
+		usual := causes.Median(works)
 		for i, t := range p.Tasks {
 			s.Tasks++
 			if !slow(Last(p, i), middle) {
@@ -51,18 +53,10 @@ func Survey(phases []*sim.Phase) (s Stragglers) {
 
 func slow(d, middle time.Duration) bool { return float64(d) > Slow*float64(middle) }
 
-// middleTime returns the median time of the tasks of a phase.
+// middleTime returns the median time of the tasks of a phase. As in package causes, tasks without a positive time do not
+// count.
 func middleTime(p *sim.Phase) time.Duration {
-	return middleOf(timesOf(p))
-}
-
-// middleOf returns the median, the larger of the two middle values if there are two; 0 for no values.
-func middleOf[T float64 | time.Duration](values []T) T {
-	if len(values) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2]
+	return causes.Median(slices.DeleteFunc(timesOf(p), func(d time.Duration) bool { return d <= 0 }))
 }
 
 // Last returns the time of a task's last recorded attempt, which succeeded.

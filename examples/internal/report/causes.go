@@ -72,9 +72,8 @@ const mostMachines = 20
 const SameTask = "same-task"
 
 // Explain adds the causes of stragglers. replayed are the phases of the replay, and phases the facts about the same
-// phases. numbers has, for each phase, the number of each task in the log; nil if the order is the same. names are
-// the names of the machines.
-func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [][]int32, names []string) error {
+// phases, with the tasks in the same order. names are the names of the machines.
+func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, names []string) error {
 	c := &Causes{}
 	bill := causes.Charge(phases)
 	recurring, slowIn := why.Recur(replayed)
@@ -86,16 +85,12 @@ func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, numbers [
 		if len(bill.Machines) > 0 {
 			p.Factor = bill.Factor
 		}
-		var log []int32
-		if i < len(numbers) {
-			log = numbers[i]
-		}
 		waits, err := why.Waits(replayed[i], r.costs[i])
 		if err != nil {
 			return err
 		}
 		places.Add(replayed[i], waits)
-		own, waited := r.charge(i, replayed[i], causes.Explain(p), log, slowIn[i], waits)
+		own, waited := r.charge(i, replayed[i], causes.Explain(p), slowIn[i], waits)
 		excess.add(own, 1)
 		cost.add(waited, 1)
 		c.Excess += own.sum()
@@ -132,38 +127,26 @@ func (t tally) sum() (seconds float64) {
 }
 
 // charge divides two times of a phase among the causes: the time of its stragglers beyond the median, and the cost of
-// its stragglers. log has the numbers of the tasks in the log, and same the recurring tasks of the phase, in order.
-// The time of a recurring task without a known cause is charged to SameTask. waits has the cost of each task.
+// its stragglers. same has the recurring tasks of the phase, in order. The time of a recurring task without a known
+// cause is charged to SameTask. waits has the cost of each task.
 func (r *Report) charge(
-	phase int, p *sim.Phase, found causes.Report, log []int32, same []int, waits []float64,
+	phase int, p *sim.Phase, found causes.Report, same []int, waits []float64,
 ) (excess, cost tally) {
 	unknown := causes.Unknown.String()
-	place := map[int32]int{} // of a task of the log in the phase, plus 1
-	if log != nil {
-		for i, t := range p.Tasks {
-			place[t.Number] = i + 1
-		}
-	}
 	excess, cost = tally{}, tally{}
 	cause := map[int]string{}
 	for _, o := range found.Outliers {
-		at := o.Task
-		if log != nil {
-			at = place[log[o.Task]] - 1
-		}
 		parts := tally{}
 		parts.share(o.Parts)
-		cause[at] = o.Cause.String()
-		if _, recurs := slices.BinarySearch(same, at); recurs {
+		cause[o.Task] = o.Cause.String()
+		if _, recurs := slices.BinarySearch(same, o.Task); recurs {
 			parts[SameTask], parts[unknown] = parts[unknown], 0
 			if o.Cause == causes.Unknown {
-				cause[at] = SameTask
+				cause[o.Task] = SameTask
 			}
 		}
 		excess.add(parts, (o.Took - found.Median).Seconds())
-		if at >= 0 {
-			cost.add(parts, waits[at])
-		}
+		cost.add(parts, waits[o.Task])
 	}
 	if missed := r.costs[phase] - cost.sum(); missed > 0 {
 		cost[unknown] += missed

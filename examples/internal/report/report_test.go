@@ -71,7 +71,7 @@ func sample(t testing.TB) *Report {
 	for _, p := range phases {
 		explained = append(explained, why.FromPhase(p))
 	}
-	require.NoError(t, r.Explain(phases, explained, nil, nil))
+	require.NoError(t, r.Explain(phases, explained, nil))
 	r.Causes.Machines = []Machine{{"host " + hostile, 2.5, 12, 9, 3}}
 	r.Notes = []string{"a note about " + hostile}
 	r.Diagnose()

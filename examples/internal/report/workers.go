@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/straggler-go/straggler/estimate/causes"
+
 	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
@@ -68,8 +70,7 @@ func (r *Report) AddWorkers(phases []*sim.Phase) {
 		return
 	}
 	for i := range all {
-		slices.Sort(ratios[i])
-		all[i].Ratio = ratios[i][len(ratios[i])/2]
+		all[i].Ratio = causes.Median(ratios[i])
 	}
 	slices.SortStableFunc(all, func(a, b Worker) int {
 		return cmp.Or(cmp.Compare(b.Excess, a.Excess), cmp.Compare(b.Ratio, a.Ratio))

@@ -15,14 +15,13 @@ import (
 )
 
 // training returns steps of twelve tasks of 10 s. Task 3 takes 30 s in each step, and task 8 of the second step takes
-// 50 s, because it has five times the bytes. The tasks have numbers from 100 on in the log, in the opposite order.
-func training() (phases []*sim.Phase, facts []causes.Phase, numbers [][]int32) {
+// 50 s, because it has five times the bytes. The tasks have numbers from 100 on in the log.
+func training() (phases []*sim.Phase, facts []causes.Phase) {
 	for step := range 6 {
 		p := &sim.Phase{Job: "training", Name: fmt.Sprint("step ", step), Interval: time.Second,
 			Begins: time.Duration(step) * time.Minute}
 		p.Draw = func(*rand.Rand, int, int, bool) time.Duration { return 10 * time.Second }
 		f := causes.Phase{Tasks: make([]causes.Task, 12)}
-		own := make([]int32, 12)
 		for i := range 12 {
 			took, bytes := 10*time.Second, 1e6
 			switch {
@@ -31,22 +30,20 @@ func training() (phases []*sim.Phase, facts []causes.Phase, numbers [][]int32) {
 			case i == 8 && step == 1:
 				took, bytes = 50*time.Second, 5e6
 			}
-			own[11-i] = int32(100 + i)
-			f.Tasks[11-i] = causes.Task{Took: took, Bytes: bytes, Machine: -1}
+			f.Tasks[i] = causes.Task{Took: took, Bytes: bytes, Machine: -1}
 			p.Tasks = append(p.Tasks, sim.Task{Number: int32(100 + i), Work: bytes, Attempts: []sim.Attempt{{Duration: took}}})
 			p.Order, p.Slots = append(p.Order, int32(i)), append(p.Slots, sim.Slot{Machine: -1})
 		}
-		phases, facts, numbers = append(phases, p), append(facts, f), append(numbers, own)
+		phases, facts = append(phases, p), append(facts, f)
 	}
-	return phases, facts, numbers
+	return phases, facts
 }
 
-// Each straggler has its own cause, also if the log has its tasks in another order. A recurring task is charged only with
-// its own time.
+// Each straggler has its own cause. A recurring task is charged only with its own time.
 func TestEachStragglerHasItsCause(t *testing.T) {
-	phases, facts, numbers := training()
+	phases, facts := training()
 	r := build(t, phases, Input{Name: "training"})
-	require.NoError(t, r.Explain(phases, facts, numbers, nil))
+	require.NoError(t, r.Explain(phases, facts, nil))
 	require.Len(t, r.Worst, 7)
 	assert.Equal(t, Straggler{
 		Phase: 1, Job: "training", Name: "step 1", Task: "108", Start: 60, Seconds: 50, Times: 5, Cause: "data", Cost: 30,

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/straggler-go/straggler/estimate/causes"
+
 	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
@@ -73,8 +75,7 @@ func Recur(phases []*sim.Phase) (found []Recurring, slowIn [][]int) {
 	slow, runs := 0, 0
 	for _, key := range order {
 		all := ratios[key]
-		slices.Sort(all)
-		r := Recurring{Job: key.job, Task: key.name, Ratio: all[len(all)/2], Phases: len(all)}
+		r := Recurring{Job: key.job, Task: key.name, Ratio: causes.Median(all), Phases: len(all)}
 		for _, ratio := range all {
 			if ratio > compare.Slow {
 				r.Slow++

@@ -34,34 +34,30 @@ func (m *Machines) number(name string) int {
 	return len(m.Names) - 1
 }
 
-// FromLog returns a phase of a log with one attempt of each task: the attempt that succeeded first. The tasks are in
-// the order of the log. numbers has the number of each task in the log.
-func FromLog(log *trace.Log, phase int, m *Machines) (p causes.Phase, numbers []int32) {
-	source := &log.Phases[phase]
-	first := make([]int, source.Tasks) // place in p.Tasks, plus 1
-	for i := range source.Attempts {
-		a := &source.Attempts[i]
-		took, ok := a.Duration()
-		if !ok || a.State != trace.Succeeded && a.State != trace.Lost || int(a.Task) >= len(first) {
+// FromLog returns a phase with the tasks of a replayed phase of the log, in the same order. So stragglers and their causes
+// are those of the same tasks with the same times. The facts about a task are those of its replayed attempt.
+func FromLog(log *trace.Log, p *sim.Phase, m *Machines) causes.Phase {
+	c, place := FromPhase(p), map[int32]int{} // of a task of the log in the phase
+	for i, t := range p.Tasks {
+		place[t.Number] = i
+	}
+	found := make([]bool, len(p.Tasks))
+	for i := range log.Phases[p.Source].Attempts {
+		a := &log.Phases[p.Source].Attempts[i]
+		at, replayed := place[a.Task]
+		if took, ok := a.Duration(); !ok || !replayed || found[at] || !succeeded(a) || took != c.Tasks[at].Took ||
+			log.Hosts[a.Host].Name != p.Tasks[at].Host {
 			continue
 		}
 		start, _ := a.Start.Get()
-		task := causes.Task{
-			Took: took, Bytes: float64(a.Input.Or(0) + a.Shuffle.Or(0)), Start: time.Duration(start) * time.Millisecond,
-			Machine: m.number(log.Hosts[a.Host].Name),
+		t := &c.Tasks[at]
+		t.Start, t.Machine = time.Duration(start)*time.Millisecond, m.number(log.Hosts[a.Host].Name)
+		if t.Bytes = float64(a.Input.Or(0) + a.Shuffle.Or(0)); a.Locality == trace.Any {
+			t.Remote = float64(a.Input.Or(0))
 		}
-		if a.Locality == trace.Any {
-			task.Remote = float64(a.Input.Or(0))
-		}
-		switch at := first[a.Task]; {
-		case at == 0:
-			p.Tasks, numbers = append(p.Tasks, task), append(numbers, a.Task)
-			first[a.Task] = len(p.Tasks)
-		case task.Start+task.Took < p.Tasks[at-1].Start+p.Tasks[at-1].Took:
-			p.Tasks[at-1] = task
-		}
+		found[at] = true
 	}
-	return p, numbers
+	return c
 }
 
 // FromRuns returns a phase whose tasks are the runs of one task.

@@ -11,28 +11,36 @@ import (
 	"github.com/straggler-go/straggler/estimate/causes"
 
 	"github.com/straggler-go/straggler/examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
-// Of a task the first success counts; machines keep their numbers over phases and logs.
+// The tasks are those of the replay, in its order and with its times, also if a log has them in another order or an output
+// was lost. Machines keep their numbers over phases and logs.
 func TestFromLog(t *testing.T) {
 	const lines = `{"phase":"p","task":0,"start":1000,"finish":9000,"host":"a"}
 {"phase":"p","task":0,"attempt":1,"start":2000,"finish":3000,"host":"b"}
 {"phase":"p","task":1,"start":1000,"finish":2000,"host":"b","input":10}
 {"phase":"p","task":2,"start":1000,"finish":5000,"host":"a","state":"failed"}
-{"phase":"q","task":0,"start":1000,"finish":2000}
+{"phase":"q","task":0,"start":4000,"finish":9000}
+{"phase":"q","task":1,"start":1000,"finish":2000}
+{"phase":"q","task":2,"start":1500,"finish":1700,"state":"lost"}
+{"phase":"q","task":2,"attempt":1,"start":2000,"finish":5000}
 `
 	log, err := trace.Read(strings.NewReader(lines), "x")
 	require.NoError(t, err)
 	var m Machines
 	m.number("elsewhere")
-	p, numbers := FromLog(log, 0, &m)
-	assert.Equal(t, []int32{0, 1}, numbers)
-	assert.Equal(t, []string{"elsewhere", "a", "b"}, m.Names)
-	assert.ElementsMatch(t, []causes.Task{
-		{Took: time.Second, Start: 2 * time.Second, Machine: 2}, {Took: time.Second, Start: time.Second, Machine: 2, Bytes: 10},
+	phases, _ := workload.FromLog(log)
+	p := FromLog(log, phases[0], &m)
+	assert.Equal(t, []string{"elsewhere", "b"}, m.Names)
+	assert.Equal(t, []causes.Task{
+		{Took: time.Second, Start: time.Second, Machine: 1, Bytes: 10}, {Took: time.Second, Start: 2 * time.Second, Machine: 1},
 	}, p.Tasks)
-	q, _ := FromLog(log, 1, &m)
-	assert.Equal(t, []causes.Task{{Took: time.Second, Start: time.Second, Machine: unknown}}, q.Tasks)
+	q := FromLog(log, phases[1], &m)
+	assert.Equal(t, []causes.Task{
+		{Took: time.Second, Start: time.Second, Machine: unknown}, {Took: 3 * time.Second, Start: 2 * time.Second, Machine: unknown},
+		{Took: 5 * time.Second, Start: 4 * time.Second, Machine: unknown},
+	}, q.Tasks)
 }
 
 // An attempt that begins while another of its task runs is a copy; the first success has won.
