@@ -46,17 +46,20 @@
 //
 // # Steps with a barrier
 //
-// In a training job, and in any job with a barrier, each step takes as long as its slowest member. A member that always
-// takes 1.15 times as long as its equals costs 13 % of the time, and is no outlier. [Lockstep] counts these waits
-// without a threshold: who is last how often, and what it costs. It compares a member only with the members of its
-// stage. The excess of a member is the logarithm of its time by the median of its stage. A stretch of slow steps is the
-// run of steps with the largest sum of the excess beyond 1.5 %, found while the steps come in [Bentley, Programming
-// Pearls, Communications of the ACM 27(9), 1984]. A worker is named if the mean excess of its stretch is beyond chance,
-// and if its time beyond the largest median of a stage is at least 3 % of the time of these steps. So several workers are
-// named, even if the slowest of them hides the others. [Together] counts what is saved if all of them are as fast as
-// their equals. Steps are not independent: the error of the mean takes the
-// correlation of neighbouring steps into account, as in an autoregressive process of order 1. The limit grows with the
-// number of workers and of possible stretches.
+// In a training job, and in any job with a barrier, each step takes as long as its slowest member. A member that
+// always takes 1.15 times as long as its equals costs 13 % of the time, and is no outlier. [Lockstep] counts these
+// waits without a threshold: who is last how often, and what it costs. If several members are last together, the step
+// counts for none of them. The equals of a member are the other members of its stage, and their [Median] is what it is
+// compared with: of two workers that take 5 s and 6 s, the second takes 1.2 times the median of its equals. The excess
+// of a member, the evidence, is the logarithm of its time by the centre of its stage: the middle time, or the mean of
+// two middle times. A healthy member is as often below the centre as above. A stretch of slow steps is the run of
+// steps with the largest sum of the excess beyond 1.5 %, found while the steps come in [Bentley, Programming Pearls,
+// Communications of the ACM 27(9), 1984]. A worker is named if the mean excess of its stretch is beyond chance, and if
+// its time beyond the median of its equals, and of each other stage, is at least 3 % of the time of these steps. So
+// several workers are named, even if the slowest of them hides the others. [Together] counts what is saved if all of
+// them are as fast as their equals. Steps are not independent: the error of the mean takes the correlation of
+// neighbouring steps into account, as in an autoregressive process of order 1. The limit grows with the number of
+// workers and of possible stretches.
 //
 // If the excess follows the machine from position to position, the machine is the [Reason]; if it stays while machines
 // change, the place is. If they never part, the reason is a worker. If sizes explain the excess, or if the times of one

@@ -27,6 +27,6 @@ func ExampleLockstep() {
 		fmt.Printf("%v %d: %.2f times the others, %.1f%% would be saved\n", f.Reason, f.Machine, f.Times, 100*f.Share)
 	}
 	// Output:
-	// the slowest costs 16.6% of the time
+	// the slowest costs 16.7% of the time
 	// worker 2: 1.20 times the others, 16.6% would be saved
 }

@@ -31,8 +31,9 @@ type Member struct {
 // for each machine and each position, whatever the number of steps.
 type Lockstep struct {
 	steps, leftOut int
+	tied           int     // steps in which several members were last together
 	total          float64 // seconds of the slowest member, over the steps
-	wait, second   float64 // seconds of the slowest member beyond the median of its stage, and beyond the second
+	wait, second   float64 // seconds of the slowest member beyond the median of its equals, and beyond the second
 	machines       workers[int]
 	positions      workers[[2]int]
 	stages         workers[int]
@@ -48,7 +49,8 @@ type Lockstep struct {
 type member struct {
 	Member
 	seconds float64
-	excess  float64 // logarithm of the time by the median of the stage
+	excess  float64 // logarithm of the time by the centre of the stage
+	equals  float64 // seconds: the median of the other members of the stage; of a member alone in its stage, its own time
 	bulk    float64 // logarithm of the size by the median size of the stage; 0 if it is not known
 }
 
@@ -56,6 +58,22 @@ type member struct {
 type stageOf struct {
 	stage, from, to int
 	median, mean    float64
+	// centre is the middle time, or the mean of the two middle times. What is compared with chance is compared with the
+	// centre: a healthy member is as often below it as above, but more often above the lower of two middle times.
+	centre float64
+}
+
+// medianWithout returns the median of the times of a stage without one member. own has the members in the order of their times,
+// and at is the place of the member.
+func (l *Lockstep) medianWithout(own []int, at int) float64 {
+	if len(own) == 1 {
+		return l.members[own[0]].seconds
+	}
+	middle := middleOf(len(own) - 1)
+	if middle >= at {
+		middle++
+	}
+	return l.members[own[middle]].seconds
 }
 
 // Add adds a step. Members without a positive time, or with a negative stage or replica, are left out, and so is a step
@@ -98,7 +116,8 @@ func (l *Lockstep) divide() {
 			g.to++
 		}
 		own := l.order[from:g.to]
-		g.median = (l.members[own[(len(own)-1)/2]].seconds + l.members[own[len(own)/2]].seconds) / 2
+		g.median = l.members[own[middleOf(len(own))]].seconds
+		g.centre = (g.median + l.members[own[len(own)/2]].seconds) / 2
 		sized, bulk := true, 0.0
 		for _, i := range own {
 			g.mean += l.members[i].seconds / float64(len(own))
@@ -108,9 +127,10 @@ func (l *Lockstep) divide() {
 				sized = false
 			}
 		}
-		for _, i := range own {
+		for at, i := range own {
 			m := &l.members[i]
-			m.excess = math.Log(m.seconds / g.median)
+			m.equals = l.medianWithout(own, at)
+			m.excess = math.Log(m.seconds / g.centre)
 			if sized {
 				m.bulk = math.Log(m.Size) - bulk
 				l.size.add(m.bulk, m.excess)
@@ -121,33 +141,44 @@ func (l *Lockstep) divide() {
 	}
 }
 
-// count adds the step to the counts of its members and stages.
+// count adds the step to the counts of its members and stages. If several members are last together, none is the last.
 func (l *Lockstep) count() {
-	last, slowest, next, usual := 0, 0.0, 0.0, 0.0
-	for _, g := range l.groups {
-		usual = max(usual, g.median)
-	}
+	slowest, next := 0.0, 0.0
 	for i := range l.members {
 		switch s := l.members[i].seconds; {
 		case s > slowest:
-			last, slowest, next = i, s, slowest
+			slowest, next = s, slowest
 		case s > next:
 			next = s
 		}
 	}
 	l.total += slowest
 	l.second += slowest - next
-	chance := 1 / float64(len(l.members))
+	chance, wait := 1/float64(len(l.members)), slowest
+	if next == slowest {
+		chance = 0
+		l.tied++
+	}
+	largest, second := 0.0, 0.0 // of the medians of the stages
 	for _, g := range l.groups {
+		largest, second = max(largest, g.median), max(second, min(largest, g.median))
+	}
+	for _, g := range l.groups {
+		usual := largest // the largest median of another stage
+		if g.median == largest {
+			usual = second
+		}
 		for _, i := range l.order[g.from:g.to] {
 			m := &l.members[i]
 			o := observation{
-				step: l.steps, excess: m.excess, bulk: m.bulk, slowest: slowest, beyond: m.seconds - usual, chance: chance,
-				equals: g.to - g.from,
+				step: l.steps, excess: m.excess, times: math.Log(m.seconds / m.equals), bulk: m.bulk, slowest: slowest,
+				beyond: m.seconds - max(usual, m.equals), chance: chance, equals: g.to - g.from,
 			}
-			if i == last {
-				o.last, o.saved = true, slowest-max(next, g.median)
-				l.wait += slowest - g.median
+			if m.seconds == slowest {
+				wait = min(wait, slowest-m.equals)
+				if next < slowest {
+					o.last, o.saved = true, slowest-max(next, m.equals)
+				}
 			}
 			at := [2]int{m.Stage, m.Replica}
 			p := l.positions.of(at)
@@ -161,16 +192,20 @@ func (l *Lockstep) count() {
 			}
 		}
 	}
-	l.compareStages(l.members[last].Stage, slowest, chance)
+	l.wait += wait
+	l.compareStages(slowest, chance)
 	l.replicas.add(l.members, l.order, l.groups)
 }
 
 // compareStages counts what is saved if the members of each stage are even, or the stages.
-func (l *Lockstep) compareStages(last int, slowest, chance float64) {
-	even, mean := 0.0, 0.0
+func (l *Lockstep) compareStages(slowest, chance float64) {
+	even, mean, last := 0.0, 0.0, 0 // last is the number of stages with a member that is last, alone or with others
 	for _, g := range l.groups {
+		if l.longest(g) == slowest {
+			last++
+		}
 		even = max(even, g.mean)
-		mean += g.median / float64(len(l.groups))
+		mean += g.centre / float64(len(l.groups))
 	}
 	l.evened.add((slowest-even)/slowest, slowest)
 	if len(l.groups) < 2 {
@@ -178,14 +213,17 @@ func (l *Lockstep) compareStages(last int, slowest, chance float64) {
 	}
 	level := 0.0
 	for _, g := range l.groups {
-		level = max(level, l.members[l.order[g.to-1]].seconds*(mean/g.median))
+		level = max(level, l.longest(g)*(mean/g.centre))
 	}
 	l.level.add((slowest-min(level, slowest))/slowest, slowest)
 	for _, g := range l.groups {
-		others := (float64(mean*float64(len(l.groups))) - g.median) / float64(len(l.groups)-1)
+		others := (float64(mean*float64(len(l.groups))) - g.centre) / float64(len(l.groups)-1)
 		l.stages.list[l.stages.of(g.stage)].add(observation{
-			step: l.steps, excess: math.Log(g.median / others), slowest: slowest,
-			last: g.stage == last, chance: chance * float64(g.to-g.from), equals: len(l.groups), saved: slowest - min(level, slowest),
+			step: l.steps, excess: math.Log(g.centre / others), slowest: slowest,
+			last: last == 1 && l.longest(g) == slowest, chance: chance * float64(g.to-g.from), equals: len(l.groups), saved: slowest - min(level, slowest),
 		}, -1)
 	}
 }
+
+// longest returns the longest time in a stage of the step.
+func (l *Lockstep) longest(g stageOf) float64 { return l.members[l.order[g.to-1]].seconds }

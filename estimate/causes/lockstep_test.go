@@ -308,7 +308,79 @@ func TestLockstepOfTwo(t *testing.T) {
 	}
 	w := l.Waiting()
 	assert.Equal(t, causes.NotEnough, w.Findings[0].Reason)
-	assert.Equal(t, causes.Lag{Machine: 1, Replica: 1, Steps: 200, Last: 200, Chance: 100, Saved: .25}, w.Lags[0])
+	assert.Equal(t, causes.Lag{Machine: 1, Replica: 1, Steps: 200, Last: 200, Chance: 100, Saved: .5}, w.Lags[0])
+	assert.Equal(t, [2]float64{.5, .5}, [2]float64{w.Wait, w.Second}, "the one equal is the next slowest")
+}
+
+// Steps in which several members are last together count for none of them. The findings need no last member: of two
+// workers that are equally slow both are named.
+func TestLockstepOfTies(t *testing.T) {
+	play := func(steps int, times ...float64) (causes.Waiting, *causes.Together) {
+		var l causes.Lockstep
+		var all [][]causes.Member
+		for s := range steps {
+			var step []causes.Member
+			for i, seconds := range times {
+				if s%10 == 0 && i == 1 {
+					seconds = 3 // alone
+				}
+				step = append(step, causes.Member{Machine: i, Stage: i / 5, Replica: i % 5, Took: time.Duration(seconds * 1e9)})
+			}
+			all = append(all, step)
+			l.Add(step)
+		}
+		w := l.Waiting()
+		together, _ := w.Together()
+		for _, step := range all {
+			together.Add(step)
+		}
+		return w, together
+	}
+	w, _ := play(9, 1, 1, 1, 1)
+	assert.Equal(t, 8, w.Tied)
+	require.Len(t, w.Lags, 1, "no member is last in a tie")
+	assert.Equal(t, causes.Lag{Machine: 1, Replica: 1, Steps: 9, Last: 1, Chance: .25, Saved: 2. / 11, Error: w.Lags[0].Error}, w.Lags[0])
+	assert.InDelta(t, 2./11, w.Wait, 1e-12)
+	assert.InDelta(t, 2./11, w.Second, 1e-12)
+
+	w, together := play(40, 1, 2, 1, 2, 1)
+	assert.Equal(t, 36, w.Tied)
+	require.Len(t, w.Findings, 2)
+	assert.ElementsMatch(t, []int{1, 3}, []int{w.Findings[0].Machine, w.Findings[1].Machine})
+	share, _ := together.Share()
+	assert.InDelta(t, 44./84, share, 1e-12)
+
+	// Members of two stages are last together: neither stage is the one for which the others wait.
+	w, _ = play(40, 1, 1, 1, 1, 2, 1, 1, 1, 1, 2)
+	assert.Equal(t, 36, w.Tied)
+	assert.Equal(t, 4, w.Lags[0].Last)
+	w, _ = play(40, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2)
+	require.NotEmpty(t, w.Findings)
+	assert.Equal(t, causes.SlowPlace, w.Findings[0].Reason, "members of one stage are last together")
+	assert.Equal(t, 36, w.Findings[0].Last)
+}
+
+// The equals of a member are the others of its stage. The test finds their median again for two to six members.
+func TestLockstepComparesWithTheOthers(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for range 200 {
+		var l causes.Lockstep
+		wait, whole := 0.0, 0.0
+		for range 3 {
+			step := make([]causes.Member, 2+r.IntN(5))
+			var seconds []float64
+			for i := range step {
+				seconds = append(seconds, float64(1+r.IntN(50)))
+				step[i] = causes.Member{Machine: i, Replica: i, Took: time.Duration(seconds[i] * 1e9)}
+			}
+			l.Add(step)
+			slices.Sort(seconds)
+			slowest := seconds[len(seconds)-1]
+			wait += slowest - causes.Median(seconds[:len(seconds)-1])
+			whole += slowest
+		}
+		require.InDelta(t, wait/whole, l.Waiting().Wait, 1e-12)
+	}
 }
 
 // Members without a time or a place are left out, and so is a step of one member.

@@ -26,10 +26,11 @@ func (w *workers[K]) of(key K) int {
 type observation struct {
 	step, equals int
 	excess, bulk float64
+	times        float64 // logarithm of the time by the median of the equals
 	slowest      float64 // of the step
-	beyond       float64 // time of the worker beyond the largest median of a stage; negative if it took less
+	beyond       float64 // time of the worker beyond the median of its equals, or of another stage; negative if it took less
 	saved        float64 // that the worker, as the last, cost the step
-	chance       float64 // to be the last, if all members are equal
+	chance       float64 // to be the last, if all members are equal; 0 if several were last together
 	last         bool
 }
 
@@ -52,6 +53,7 @@ type stretch struct {
 	score       float64 // sum of the excess beyond leastExcess
 	from, to, n int
 	sum, bulk   float64
+	times       float64
 	beyond      float64
 	slowest     float64
 	saved       float64
@@ -97,7 +99,7 @@ const (
 	mostOfStretch = 0.75
 )
 
-// leastExcess is the logarithm of a time by its median from which a stretch of slow steps grows: half of leastCost.
+// leastExcess is the logarithm of a time by its centre from which a stretch of slow steps grows: half of leastCost.
 const leastExcess = 0.015
 
 func (s *series) add(o observation, counterpart int) {
@@ -134,6 +136,7 @@ func (s *series) add(o observation, counterpart int) {
 	r.n++
 	r.sum += o.excess
 	r.bulk += o.bulk
+	r.times += o.times
 	r.beyond += o.beyond
 	r.saved += o.saved
 	r.slowest += o.slowest

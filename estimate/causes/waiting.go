@@ -50,37 +50,39 @@ type Finding struct {
 	Machine, Stage, Replica int
 	// Share is the share of the steps' time that is saved if the machine, worker or position takes the median of its
 	// equals; if the stages are even, for a stage; if the members of each stage take their mean, for uneven work. Error
-	// is its standard error.
+	// is its standard error; 0 for a single step, which has none.
 	Share, Error float64
-	// Times is the time by the median of the equals, at the geometric mean over the slow steps; 0 for uneven work.
+	// Times is the time by the median of the equals, the other members of its stage, at the geometric mean over the slow
+	// steps; 0 for uneven work.
 	Times float64
 	// From and To are the first and the last slow step, counted from 0, and Ended says that it was not slow after To.
 	// While is the share of the time of these steps that is saved.
 	From, To int
 	Ended    bool
 	While    float64
-	// Last is the number of steps in which the worker, or a member of the stage, was the last; 0 for uneven work.
+	// Last is the number of steps in which the worker alone was the last, or only members of the stage; 0 for uneven work.
 	Last int
 }
 
 // Lag tells how often a worker was the last of its step.
 type Lag struct {
 	Machine, Stage, Replica int
-	// Steps is the number of steps of the worker, and Last the number of those in which it was the last; of several
-	// that end together, the first is the last. Chance is that number if all members of a step are equal.
+	// Steps is the number of steps of the worker, and Last the number of those in which it alone was the last. Steps in
+	// which several were last together count for nobody. Chance is Last if all members of a step are equal.
 	Steps, Last int
 	Chance      float64
 	// Saved is the share of the steps' time that is saved if the worker takes its equals' median. Error is its standard
-	// error.
+	// error; 0 for a single step, which has none.
 	Saved, Error float64
 }
 
 // Waiting is the result of a [Lockstep].
 type Waiting struct {
-	// Steps is the number of steps, and LeftOut the number of members that were left out.
-	Steps, LeftOut int
-	// Wait is the time of the slowest member beyond the median of its stage, and Second its time beyond the next slowest
-	// member, both as a share of the steps' time.
+	// Steps is the number of steps, and LeftOut the number of members that were left out. Tied is the number of steps in
+	// which several members were last together.
+	Steps, LeftOut, Tied int
+	// Wait is the time of the slowest member beyond the median of its equals, the other members of its stage. Second is its
+	// time beyond the next slowest member of the step. Both are shares of the steps' time.
 	Wait, Second float64
 	// Lags are the workers that were last at least once, the most frequent first.
 	Lags []Lag
@@ -99,7 +101,7 @@ const (
 	leastEquals = 3
 	// mostWrong is the mean number of workers that are named by chance in a job in which none is slow.
 	mostWrong = 0.001
-	// usual is the logarithm of a time by its median that a healthy worker may have for good: 1 %.
+	// usual is the logarithm of a time by its centre that a healthy worker may have for good: 1 %.
 	usual = 0.01
 	// agrees is the correlation, or the share of the variance, from which sizes or replicas explain the excess.
 	agrees = 0.5
@@ -114,7 +116,7 @@ const (
 // Waiting returns who makes the others wait, how much it costs, and why. It takes O(w log w) for w workers. It can be
 // called after any step.
 func (l *Lockstep) Waiting() Waiting {
-	w := Waiting{Steps: l.steps, LeftOut: l.leftOut}
+	w := Waiting{Steps: l.steps, LeftOut: l.leftOut, Tied: l.tied}
 	if l.steps == 0 {
 		w.Findings = []Finding{{Machine: -1, Stage: -1, Replica: -1}}
 		return w
@@ -291,7 +293,7 @@ func (n noise) judge(s *series, steps int, slope float64) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Times: math.Exp(mean), From: r.from, To: r.to, Ended: s.lastStep-r.to >= leastSteps,
+		Times: math.Exp((r.times - float64(slope*r.bulk)) / float64(r.n)), From: r.from, To: r.to, Ended: s.lastStep-r.to >= leastSteps,
 		While: r.saved / r.slowest, Last: s.lasts,
 	}
 	f.Share, f.Error = s.saved.of()

@@ -100,7 +100,7 @@ func writeMetrics(w io.Writer, phases []phase) {
 		func(p *phase) float64 { return p.Bill.Saved })
 	metric("steps", "", "Closed phases in which it was counted who makes the others wait.", "counter",
 		func(p *phase) float64 { return float64(p.waiting.Steps) })
-	metric("wait_ratio", "ratio", "Share of the time of these phases that the slowest task takes beyond the median.", "gauge",
+	metric("wait_ratio", "ratio", "Share of the time of these phases that the slowest task takes beyond the median of the others.", "gauge",
 		func(p *phase) float64 { return p.waiting.Wait })
 	b.WriteString("# HELP straggler_last Phases in which a worker was the last.\n# TYPE straggler_last counter\n")
 	for i := range phases {

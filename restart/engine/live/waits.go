@@ -166,7 +166,12 @@ func (w *waiting) sentences() []string {
 		all = append(all, fmt.Sprintf("%s was last in %.0f %% of %d phases; among equals each would be last in %.0f %%.", l.worker,
 			100*float64(l.Last)/steps, w.Steps, 100*l.Chance/steps))
 	}
-	all = append(all, fmt.Sprintf("The slowest task of a phase costs %.1f %% of the phases' time beyond the median.", 100*w.Wait))
+	if w.Tied > 0 {
+		all = append(all, fmt.Sprintf("In %.0f %% of the phases several tasks were last together, which counts for none of them.",
+			100*float64(w.Tied)/float64(w.Steps)))
+	}
+	all = append(all, fmt.Sprintf("The slowest task of a phase costs %.1f %% of the phases' time beyond the median of the others.",
+		100*w.Wait))
 	for _, f := range w.Findings[:min(len(w.Findings), mostReasons)] {
 		all = append(all, w.why(f))
 	}
@@ -183,7 +188,7 @@ func (w *waiting) why(f causes.Finding) string {
 	default:
 		when = fmt.Sprintf(" since phase %d, where it costs %.1f %%", f.From+1, 100*f.While)
 	}
-	takes := fmt.Sprintf(" takes %.3g times the median%s", f.Times, when)
+	takes := fmt.Sprintf(" takes %.3g times the median of the others%s", f.Times, when)
 	saves := fmt.Sprintf(" saves %.1f %% (±%.1f) of the time.", 100*f.Share, 100*errors95*f.Error)
 	switch f.Reason {
 	case causes.SlowMachine:

@@ -80,8 +80,8 @@ func TestThePageNamesWhoMakesTheOthersWait(t *testing.T) {
 	page := get(t, j.view, "/")
 	for _, text := range []string{
 		fmt.Sprintf("&lt;w5&gt; was last in %.0f %% of 250 phases; among equals each would be last in 10 %%.", float64(want.Lags[0].Last)/2.5),
-		fmt.Sprintf("The slowest task of a phase costs %.1f %% of the phases&#39; time beyond the median.", 100*want.Wait),
-		"&lt;w5&gt; takes 1.15 times the median. It always runs the same task",
+		fmt.Sprintf("The slowest task of a phase costs %.1f %% of the phases&#39; time beyond the median of the others.", 100*want.Wait),
+		"&lt;w5&gt; takes 1.15 times the median of the others. It always runs the same task",
 		fmt.Sprintf("saves %.1f %% (±%.1f) of the time.", 100*want.Findings[0].Share, 196*want.Findings[0].Error),
 	} {
 		assert.Contains(t, page, text)
@@ -113,25 +113,25 @@ func TestEachReasonHasItsSentence(t *testing.T) {
 				return 1.3 * noise(r)
 			}
 			return noise(r)
-		}, func(step, task int) int { return (task + step) % 8 }, "machine 3 takes 1.3 times the median, whichever task it runs: the machine is slow."},
+		}, func(step, task int) int { return (task + step) % 8 }, "machine 3 takes 1.3 times the median of the others, whichever task it runs: the machine is slow."},
 		"a task on any machine": {func(r *rand.Rand, _, task int) float64 {
 			if task == 2 {
 				return 1.3 * noise(r)
 			}
 			return noise(r)
-		}, func(step, task int) int { return (task + step) % 8 }, "task 2 takes 1.3 times the median, on several machines: the task is at fault"},
+		}, func(step, task int) int { return (task + step) % 8 }, "task 2 takes 1.3 times the median of the others, on several machines: the task is at fault"},
 		"a worker that was slow for a while": {func(r *rand.Rand, step, task int) float64 {
 			if task == 6 && step >= 80 && step < 120 {
 				return 1.5 * noise(r)
 			}
 			return noise(r)
-		}, func(_, task int) int { return task }, " times the median from phase 81 to 120, where it costs 32.3 %, and not since. It always runs"},
+		}, func(_, task int) int { return task }, " times the median of the others from phase 81 to 120, where it costs 32.3 %, and not since. It always runs"},
 		"a worker that is slow since": {func(r *rand.Rand, step, task int) float64 {
 			if task == 6 && step >= 150 {
 				return 1.5 * noise(r)
 			}
 			return noise(r)
-		}, func(_, task int) int { return task }, " times the median since phase 151, where it costs 32.6 %. It always runs"},
+		}, func(_, task int) int { return task }, " times the median of the others since phase 151, where it costs 32.6 %. It always runs"},
 		"nobody": {func(r *rand.Rand, _, _ int) float64 { return noise(r) }, func(_, task int) int { return task },
 			"No machine is slow for long: now one is last, now another."},
 		"no machines": {func(r *rand.Rand, _, task int) float64 {
@@ -139,7 +139,7 @@ func TestEachReasonHasItsSentence(t *testing.T) {
 				return 1.2 * noise(r)
 			}
 			return noise(r)
-		}, func(int, int) int { return -1 }, "task 7 takes 1.2 times the median. It always runs the same task"},
+		}, func(int, int) int { return -1 }, "task 7 takes 1.2 times the median of the others. It always runs the same task"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(7, 0))
@@ -273,7 +273,7 @@ func TestAQueuedAttemptBeginsLater(t *testing.T) {
 	tr.Finish(at(9), 1, 0)
 	tr.Close(at(9))
 	waits := j.view.waits["train"].waiting(nil)
-	assert.InDelta(t, 1.5/6, waits.Wait, 1e-9, "tasks take 3 and 6 s")
+	assert.InDelta(t, 3./6, waits.Wait, 1e-9, "tasks take 3 and 6 s, and the median of the others is 3 s")
 	assert.Equal(t, "machine 5", waits.last[0].worker)
 }
 
@@ -298,4 +298,15 @@ func TestPhasesOfANameEndWhileViewersLook(t *testing.T) {
 	}
 	all.Wait()
 	assert.Equal(t, 160, v.waits["train"].waiting(nil).Steps)
+}
+
+// Phases in which several tasks are last together name nobody, and the page says how many there are.
+func TestTiedPhasesNameNobody(t *testing.T) {
+	j := newTraining(t)
+	for range 10 {
+		j.step("train", Names{}, 5, 5, 5)
+	}
+	page := get(t, j.view, "/")
+	assert.Contains(t, page, "In 100 % of the phases several tasks were last together, which counts for none of them.")
+	assert.NotContains(t, page, "was last in")
 }
