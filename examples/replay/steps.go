@@ -25,8 +25,11 @@ func (o options) runSteps(stdout, stderr io.Writer) error {
 	}
 	waits := why.Wait(steps)
 	r.SetWaits(waits, true)
-	r.Notes = []string{fmt.Sprintf("%s: table of steps, %s, %s; %v", o.input(), words.Counted(len(steps.Labels), "step"),
-		words.Counted(waits.Tasks, "row")+" in whole steps", steps.Faults)}
+	whole := words.Counted(len(waits.Labels), "whole step")
+	if len(waits.Labels) < len(steps.Labels) {
+		whole = fmt.Sprintf("%d steps, %d of them whole", len(steps.Labels), len(waits.Labels))
+	}
+	r.Notes = []string{fmt.Sprintf("%s: table of %s, with %s; %v", o.input(), whole, words.Counted(waits.Tasks, "row"), steps.Faults)}
 	r.Input.Hosts = len(waits.Machines)
 	return o.write(r, stdout, stderr)
 }

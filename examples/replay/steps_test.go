@@ -129,14 +129,14 @@ func sameFigures(t *testing.T, w *report.Waits, forms ...string) {
 	saved := func(share, err float64) string { return fmt.Sprintf("%s (±%.1f)", report.Percent(share), 196*err) }
 	shares := map[string][2]float64{}
 	for _, l := range w.Last {
-		figures = append(figures, saved(l.Saved, l.Error))
-		shares[l.Worker] = [2]float64{l.Saved, l.Error}
+		figures = append(figures, saved(l.Saved, *l.Error))
+		shares[l.Worker] = [2]float64{l.Saved, *l.Error}
 	}
 	for _, f := range w.Findings {
 		if share, ok := shares[f.Who]; ok {
-			assert.Equal(t, share, [2]float64{f.Share, f.Error}, f.Who)
+			assert.Equal(t, share, [2]float64{f.Share, *f.Error}, f.Who)
 		}
-		figures = append(figures, saved(f.Share, f.Error))
+		figures = append(figures, saved(f.Share, *f.Error))
 	}
 	if w.Together > 0 {
 		figures = append(figures, "did so at once, that would save "+saved(w.Together, w.TogetherError))
@@ -258,7 +258,7 @@ func TestAttemptsAsSteps(t *testing.T) {
 	require.Zero(t, code, errors)
 	assert.Contains(t, out, "How slow: No task took more than 1.5 times the median")
 	assert.Contains(t, out, "Who makes the others wait: The slowest worker of a step costs")
-	assert.Contains(t, out, "Worker h2 takes 1.19 times the median of its equals.")
+	assert.Contains(t, out, "Worker h2 takes 1.21 times the median of its equals.")
 	assert.Contains(t, out, "What to do: Let the machine of worker h2 change places with that of a healthy worker.")
 	assert.NotContains(t, out, "Nothing")
 	assert.Regexp(t, "What it saves: If worker h2 took the median of its equals, that would save [0-9.]+% .* "+condition+
@@ -273,6 +273,94 @@ func TestAttemptsAsSteps(t *testing.T) {
 	assert.Contains(t, out, "What it saves: The policy least-cost would have")
 	_, out, _ = call(file(t, healthy))
 	assert.NotContains(t, out, "Who makes the others wait", "one phase is no job of steps")
+}
+
+// tableOf writes a table of 40 steps of workers h0, h1 and so on with these times.
+func tableOf(steps int, times ...string) string {
+	text := "s,w,t\n"
+	for step := range steps {
+		for worker, took := range times {
+			text += fmt.Sprintf("%d,h%d,%s\n", step, worker, took)
+		}
+	}
+	return text
+}
+
+// Steps with ties, impossible times, one worker, two workers, or only one step: the report blames only whom the steps blame,
+// and all lines name as many steps.
+func TestStepsThatBlameNobody(t *testing.T) {
+	const missing = "Such a step lacks the worker, although the others may wait for it."
+	for _, c := range []struct {
+		name, table string
+		want, not   []string
+	}{
+		{"equal workers", tableOf(40, "1", "1", "1", "1"), []string{
+			"In each step several workers are last together, so none is the last.", "the slowest takes hardly longer than its equals.",
+			"What to do: Nothing: the workers hardly wait for one another.", "table of 40 whole steps, with 160 rows;",
+		}, []string{"is last in", "now one is last", "last most often", "Impossible"}},
+		{"some ties", tableOf(30, "1", "2", "2", "1", "1") + "30,h0,1\n30,h1,3\n30,h2,2\n30,h3,1\n30,h4,1\n", []string{
+			"worker h1 is last most often, in 1 of 31 steps; among equals each would be last in 0.2.",
+			"In 30 of 31 steps several workers are last together, which counts for none of them.",
+			"Worker h1 takes 2.03 times the median of its equals. Worker h2 takes 2 times", "did so at once, that would save",
+		}, []string{"in each step"}},
+		{"no number", tableOf(40, "2", "NaN", "3", "2"), []string{
+			"40 steps, 120 tasks", "Impossible times: worker h1 in 40 steps. " + missing, "Worker h2 takes 1.5 times",
+			"What to do: Correct the impossible times first: the others may wait for such a worker. Let",
+		}, nil},
+		{"too long", tableOf(40, "1", "1", "1e300", "1"), []string{
+			"Impossible times: worker h2 in 40 steps. " + missing, "Of the workers with possible times, none is slow for long",
+			"What to do: Correct the impossible times first: the others may wait for such a worker.\n",
+		}, []string{"Nothing:", "is last in"}},
+		{"no time", tableOf(40, "1", "0", "1e-12", "-1", "x", "1", "1"), []string{
+			"Impossible times: worker h1 in 40 steps, worker h2 in 40 steps, worker h3 in 40 steps and 1 other worker. " + missing,
+			"40 steps, 120 tasks", "impossible times, treated as unknown: 160",
+		}, nil},
+		{"one impossible time", tableOf(40, "1", "1.01", "1.02") + "40,h0,1\n40,h1,Inf\n40,h2,1\n", []string{
+			"40 steps, 120 tasks", "table of 41 steps, 40 of them whole, with 120 rows;", "1 step is left out, because members are missing.",
+			"Impossible times: worker h1 in 1 step. " + missing,
+		}, []string{"Correct", "possible times, none"}},
+		{"one worker", tableOf(40, "5"), []string{
+			"40 steps, 40 tasks", "table of 40 whole steps, with 40 rows;", "How slow: Each step has one worker, so nobody waits.",
+			"name the column that tells them apart by -worker.",
+		}, []string{": 0 steps", "0.0%", "last most often"}},
+		{"one step", tableOf(1, "5", "9"), []string{
+			"Worker h1 is last in 1 of 1 step; among", "last in 1 of 1 step (0.5 among equals), 44.4% would be saved: worker h1",
+		}, []string{"±"}},
+		{"two workers", tableOf(40, "5", "6"), []string{
+			"costs 16.7% of the steps' time beyond the median of its equals, and 16.7% beyond the next slowest", "16.7% (±0.0) would be saved",
+		}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			args := []string{"-step", "s", "-worker", "w", "-seconds", "t", file(t, c.table)}
+			code, out, errors := call(args...)
+			require.Zero(t, code, errors)
+			for _, text := range c.want {
+				assert.Contains(t, out, text)
+			}
+			for _, text := range c.not {
+				assert.NotContains(t, out, text)
+			}
+			w := asJSON(t, args...).Waits
+			assert.Contains(t, out, fmt.Sprintf("log: %d step", w.Steps))
+			for _, l := range w.Last {
+				assert.Equal(t, w.Steps > 1, l.Error != nil)
+			}
+		})
+	}
+}
+
+// Equal phases of a log of attempts name no worker either.
+func TestEqualPhasesNameNobody(t *testing.T) {
+	text := ""
+	for step := range 40 {
+		for worker := range 4 {
+			text += fmt.Sprintf(`{"job":"t","phase":"s%d","task":%d,"start":%d,"finish":%d,"host":"h%d"}`+"\n", step, worker,
+				10_000*step, 10_000*step+10_000, worker)
+		}
+	}
+	_, out, _ := call("-policy", "late", file(t, text))
+	assert.Contains(t, out, "In each step several workers are last together, so none is the last.")
+	assert.NotContains(t, out, "is last in")
 }
 
 // A wrong column is named, with the columns that there are.

@@ -9,7 +9,7 @@ import (
 
 // Schema is the name and version of the model. The number rises if a field is renamed or removed, or if its meaning
 // changes. New fields do not change the number.
-const Schema = "straggler.replay/2"
+const Schema = "straggler.replay/3"
 
 // Report is the whole model. Times are in seconds. A share or a reduction of 0.2 is 20 %; a negative reduction is a
 // loss. An unknown value is null or left out. docs/replay.md describes the JSON.

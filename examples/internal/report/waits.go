@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/straggler-go/straggler/estimate/causes"
@@ -14,10 +15,14 @@ import (
 // figures of the text, the page and the JSON are these.
 type Waits struct {
 	Steps int `json:"steps"`
+	// Tied is the number of steps in which several workers were last together. They count for none of these workers.
+	Tied int `json:"tied_steps"`
 	// Incomplete is the number of steps that were left out because members are missing.
 	Incomplete int `json:"incomplete_steps"`
-	// Wait is the time of the slowest member beyond the median of its equals, and Second beyond the next slowest, as shares
-	// of the steps' time.
+	// Lacking are the workers that some steps lack because their times are impossible.
+	Lacking []Lacking `json:"impossible_times,omitempty"`
+	// Wait is the time of the slowest member beyond the median of its equals, the other members of its stage, and Second
+	// beyond the next slowest, as shares of the steps' time.
 	Wait   float64 `json:"wait_share"`
 	Second float64 `json:"second_share"`
 	// Last are the workers that were last most often. LeftOut is the number of further workers that were last.
@@ -30,6 +35,13 @@ type Waits struct {
 	TogetherError float64 `json:"together_saved_error,omitempty"`
 
 	sized, staged bool // the log has amounts of work; the job has several stages
+	alone         bool // each step has one worker
+}
+
+// Lacking is a worker with impossible times, and the number of steps that lack it.
+type Lacking struct {
+	Worker string `json:"worker"`
+	Steps  int    `json:"steps"`
 }
 
 // Last tells how often a worker was the last of its step.
@@ -40,7 +52,8 @@ type Last struct {
 	// Chance is the number of steps in which it would be last if all members were equal.
 	Chance float64 `json:"chance"`
 	Saved  float64 `json:"saved_share"`
-	Error  float64 `json:"saved_error"`
+	// Error is the standard error of Saved; null for a single step, which has none.
+	Error *float64 `json:"saved_error,omitempty"`
 }
 
 // Finding is a reason why the others wait.
@@ -50,7 +63,8 @@ type Finding struct {
 	Who   string  `json:"who,omitempty"`
 	Times float64 `json:"times,omitempty"`
 	Share float64 `json:"saved_share"`
-	Error float64 `json:"saved_error"`
+	// Error is the standard error of Share; null for a single step, which has none.
+	Error *float64 `json:"saved_error,omitempty"`
 	// From and To are the first and the last slow step. Ended says that it was not slow after To.
 	From  string `json:"from,omitempty"`
 	To    string `json:"to,omitempty"`
@@ -68,16 +82,20 @@ type Finding struct {
 
 // SetWaits adds who makes the others wait. apart says that no policy is replayed, so that the report has nothing else.
 func (r *Report) SetWaits(s *why.Steps, apart bool) {
-	w := &Waits{Steps: s.Steps, Incomplete: s.Incomplete, Wait: s.Wait, Second: s.Second,
-		Together: s.Together, TogetherError: s.TogetherError, sized: s.Sized, staged: len(s.Stages) > 1}
+	w := &Waits{Steps: len(s.Labels), Tied: s.Tied, Incomplete: s.Incomplete, Wait: s.Wait, Second: s.Second,
+		Together: s.Together, TogetherError: s.TogetherError, sized: s.Sized, staged: len(s.Stages) > 1,
+		alone: s.Tasks == len(s.Labels)}
+	for _, l := range s.Lacking {
+		w.Lacking = append(w.Lacking, Lacking{"worker " + l.Worker + inStage(l.Group, w.staged), l.Steps})
+	}
 	const mostLast = 10
 	for _, l := range s.Lags[:min(len(s.Lags), mostLast)] {
-		w.Last = append(w.Last, Last{who(s, l.Machine, l.Stage, l.Replica), l.Steps, l.Last, l.Chance, l.Saved, l.Error})
+		w.Last = append(w.Last, Last{who(s, l.Machine, l.Stage, l.Replica), l.Steps, l.Last, l.Chance, l.Saved, errorOf(l.Error, l.Steps)})
 	}
 	w.LeftOut = len(s.Lags) - len(w.Last)
 	for _, f := range s.Findings {
 		g := Finding{
-			Reason: f.Reason.String(), Times: f.Times, Share: f.Share, Error: f.Error, Ended: f.Ended, While: f.While,
+			Reason: f.Reason.String(), Times: f.Times, Share: f.Share, Error: errorOf(f.Error, s.Steps), Ended: f.Ended, While: f.While,
 			Last: f.Last, reason: f.Reason, wholeTime: 10*(f.To-f.From+1) >= 9*s.Steps,
 		}
 		switch f.Reason {
@@ -97,7 +115,7 @@ func (r *Report) SetWaits(s *why.Steps, apart bool) {
 	}
 	r.Waits, r.waitsOnly = w, apart
 	if apart {
-		r.Apart, r.Input.Phases, r.Input.Tasks = nil, s.Steps, s.Tasks
+		r.Apart, r.Input.Phases, r.Input.Tasks = nil, w.Steps, s.Tasks
 	}
 }
 
@@ -114,35 +132,83 @@ func who(s *why.Steps, machine, stage, replica int) string {
 	if machine < 0 {
 		text = "the worker at position " + name(s.Positions, replica)
 	}
-	if stage >= 0 && len(s.Stages) > 1 {
-		text += " (stage " + name(s.Stages, stage) + ")"
-	}
-	return text
+	return text + inStage(name(s.Stages, stage), stage >= 0 && len(s.Stages) > 1)
 }
 
-// String returns sentences about what the slowest member costs, and who is last.
+// inStage names the stage of a worker, if the job has several.
+func inStage(stage string, several bool) string {
+	if !several {
+		return ""
+	}
+	return " (stage " + stage + ")"
+}
+
+// errorOf returns a standard error over a number of steps; nil if they are too few to have one.
+func errorOf(err float64, steps int) *float64 {
+	if steps < 2 {
+		return nil
+	}
+	return &err
+}
+
+// String returns sentences about what the slowest member costs, who is last, and what the steps lack.
 func (w *Waits) String() string {
+	if w.alone {
+		return "Each step has one worker, so nobody waits." + w.lacks()
+	}
 	text := fmt.Sprintf("The slowest worker of a step costs %s of the steps' time beyond the median of its equals, and %s beyond "+
 		"the next slowest.", Percent(w.Wait), Percent(w.Second))
 	if len(w.Last) > 0 {
 		l := w.Last[0]
-		often := fmt.Sprintf(" %s is last in %d of %d steps;", upper(l.Worker), l.Last, l.Steps)
+		often := fmt.Sprintf(" %s is last in %d of %s;", upper(l.Worker), l.Last, words.Counted(l.Steps, "step"))
 		if float64(l.Last) < rarely*float64(l.Steps) {
-			often = fmt.Sprintf(" No worker is last often: %s is last most often, in %d of %d steps;", l.Worker, l.Last, l.Steps)
+			often = fmt.Sprintf(" No worker is last often: %s is last most often, in %d of %s;", l.Worker, l.Last,
+				words.Counted(l.Steps, "step"))
 		}
 		text += fmt.Sprintf("%s among equals each would be last in %.3g.", often, l.Chance)
+	}
+	switch {
+	case w.Tied == 0:
+	case w.Tied == w.Steps:
+		text += " In each step several workers are last together, so none is the last."
+	default:
+		text += fmt.Sprintf(" In %d of %d steps several workers are last together, which counts for none of them.", w.Tied, w.Steps)
 	}
 	if w.Incomplete > 0 {
 		text += fmt.Sprintf(" %s %s left out, because members are missing.",
 			words.Counted(w.Incomplete, "step"), words.Plural(w.Incomplete, "is", "are"))
 	}
-	return text
+	return text + w.lacks()
+}
+
+// mostLacking is the number of workers with impossible times that the diagnosis names.
+const mostLacking = 3
+
+// lacks returns the sentences about the workers that steps lack.
+func (w *Waits) lacks() string {
+	if len(w.Lacking) == 0 {
+		return ""
+	}
+	var who []string
+	for _, l := range w.Lacking[:min(mostLacking, len(w.Lacking))] {
+		who = append(who, fmt.Sprintf("%s in %s", short(l.Worker), words.Counted(l.Steps, "step")))
+	}
+	if more := len(w.Lacking) - len(who); more > 0 {
+		who = append(who, words.Counted(more, "other worker"))
+	}
+	return fmt.Sprintf(" Impossible times: %s. Such a step lacks the worker, although the others may wait for it.", series(who))
 }
 
 func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// rarely is the share of the steps below which the worker that is last most often is not last often.
+// rarely is the share of the steps below which the worker that is last most often is not last often, and below which the
+// steps without a time of a worker leave little in doubt.
 const rarely = 0.1
+
+// inDoubt reports whether many steps lack a worker, so that the others may wait for it.
+func (w *Waits) inDoubt() bool {
+	return slices.ContainsFunc(w.Lacking, func(l Lacking) bool { return float64(l.Steps) >= rarely*float64(w.Steps) })
+}
 
 // mostFindings is the number of findings that the diagnosis names.
 const mostFindings = 5
@@ -193,12 +259,17 @@ func (w *Waits) why() string {
 // do returns the advice.
 func (w *Waits) do() string {
 	var texts, exchange []string
+	if w.inDoubt() {
+		texts = append(texts, "Correct the impossible times first: the others may wait for such a worker.")
+	}
 	for _, f := range w.shown() {
 		if f.reason == causes.SlowWorker && !f.Ended {
 			exchange = append(exchange, f.Who)
 			continue
 		}
-		texts = append(texts, f.do())
+		if s := f.do(w); s != "" {
+			texts = append(texts, s)
+		}
 	}
 	ofIts, ofTheir := "", ""
 	if w.staged {
@@ -231,7 +302,7 @@ func (w *Waits) saves() string {
 		if n := w.workers(); n > 2 {
 			all = fmt.Sprintf("all %d", n)
 		}
-		texts = append(texts, fmt.Sprintf("If %s named workers did so at once, that would save %s.", all, saved(w.Together, w.TogetherError)))
+		texts = append(texts, fmt.Sprintf("If %s named workers did so at once, that would save %s.", all, saved(w.Together, &w.TogetherError)))
 	}
 	if even && len(texts) > 1 {
 		texts = append(texts, "The changes affect one another, so their shares don't add up.")
@@ -247,9 +318,12 @@ func series(names []string) string {
 	return names[0]
 }
 
-// saved writes a share that is saved, with its interval.
-func saved(share, err float64) string {
-	return fmt.Sprintf("%s (±%.1f)", Percent(share), 100*errors95*err)
+// saved writes a share that is saved, with its interval if it has one.
+func saved(share float64, err *float64) string {
+	if err == nil {
+		return Percent(share)
+	}
+	return fmt.Sprintf("%s (±%.1f)", Percent(share), 100*errors95**err)
 }
 
 // why returns the sentence about the reason.
@@ -287,14 +361,32 @@ func (f *Finding) why(w *Waits) string {
 		}
 		return "The work of the workers differs from step to step: " + shows + ". No machine is at fault for that."
 	case causes.Luck:
-		return "No worker is slow for long: now one is last, now another."
+		return w.luck()
+	}
+	if w.alone {
+		return "A step of one worker has nobody to compare it with."
 	}
 	return "There is not enough evidence: the steps are too few, or follow one another too closely, or too few members do equal " +
 		"work to tell which of them are slow."
 }
 
+// luck returns the sentence about steps in which no worker is slow for long.
+func (w *Waits) luck() string {
+	text := "No worker is slow for long"
+	if w.inDoubt() {
+		text = "Of the workers with possible times, none is slow for long"
+	}
+	switch {
+	case !gains(w.Wait):
+		return text + ": the slowest takes hardly longer than its equals."
+	case w.Tied == w.Steps:
+		return text + ", and none is last alone."
+	}
+	return text + ": now one is last, now another."
+}
+
 // do returns the advice about a finding that needs no exchange of workers.
-func (f *Finding) do() string {
+func (f *Finding) do(w *Waits) string {
 	switch f.reason {
 	case causes.SlowMachine:
 		return "Replace the machine of " + f.Who + "."
@@ -308,7 +400,17 @@ func (f *Finding) do() string {
 	case causes.UnevenWork:
 		return "Balance the work, such as by sorting sequences by their lengths, so that each worker gets as much."
 	case causes.Luck:
+		switch {
+		case gains(w.Wait):
+		case w.inDoubt():
+			return ""
+		default:
+			return "Nothing: the workers hardly wait for one another."
+		}
 		return "Nothing about single workers. Fewer barriers, or less variation of all workers, would shorten the waits."
+	}
+	if w.alone {
+		return "Record all workers of a step, and name the column that tells them apart by -worker."
 	}
 	return "Record more steps, with the stage and the machine of each worker, or let two machines change places and record again."
 }
@@ -352,9 +454,12 @@ func (w *Waits) advise(d *Diagnosis) {
 
 // table writes the workers that were last most often.
 func (w *Waits) table(out *printer) {
+	if len(w.Last) == 0 {
+		return
+	}
 	out.f("\nThe workers that were last most often:\n")
 	for _, l := range w.Last {
-		out.f("  last in %d of %d steps (%.3g among equals), %s would be saved: %s\n", l.Last, l.Steps, l.Chance,
+		out.f("  last in %d of %s (%.3g among equals), %s would be saved: %s\n", l.Last, words.Counted(l.Steps, "step"), l.Chance,
 			saved(l.Saved, l.Error), short(l.Worker))
 	}
 	if w.LeftOut > 0 {

@@ -33,6 +33,8 @@ type Steps struct {
 	Labels []string
 	// Rows are the rows of each step.
 	Rows [][]StepRow
+	// Lacking are the workers that some steps lack because their time is impossible, in the order of the table.
+	Lacking []Lacking
 	// Faults are the errors in the table. Repeated are rows with a worker that the step already has.
 	Faults Faults
 }
@@ -43,8 +45,14 @@ type StepRow struct {
 	Seconds, Size                    float64 // Size is 0 if it is not known
 }
 
+// Lacking is a worker with impossible times, such as NaN, 0 or 1e300 seconds, and the number of steps that lack it.
+type Lacking struct {
+	Worker, Group string
+	Steps         int
+}
+
 // ReadSteps reads a table with the columns, plain or compressed. The first line has the names of the columns, separated
-// by commas, tabs or semicolons. Rows without a positive time are counted as faults.
+// by commas, tabs or semicolons. Rows without a positive time are faults, and leave their workers in Lacking.
 func ReadSteps(r io.Reader, name string, c Columns) (*Steps, error) {
 	s, err := readSteps(r, c)
 	if err != nil {
@@ -92,7 +100,31 @@ type stepTable struct {
 	fields  [][]byte
 	ok      bool // the last row was read
 	index   map[string]int
-	seen    map[[2]string]bool
+	seen    map[[2]string]bool // workers of steps: with a time, or without
+	without []without
+}
+
+// without is a worker of a step whose time is impossible.
+type without struct {
+	key           [2]string // as in stepTable.seen
+	worker, group string
+}
+
+// lacking counts the steps of each worker whose time is impossible, unless another row has a time of it.
+func lacking(rows []without, seen map[[2]string]bool) (all []Lacking) {
+	index := map[[2]string]int{}
+	for _, w := range rows {
+		if seen[w.key] {
+			continue
+		}
+		i, ok := index[[2]string{w.group, w.worker}]
+		if !ok {
+			i = len(all)
+			index[[2]string{w.group, w.worker}], all = i, append(all, Lacking{Worker: w.worker, Group: w.group})
+		}
+		all[i].Steps++
+	}
+	return all
 }
 
 func newStepTable(heading []byte, c Columns) (*stepTable, error) {
@@ -153,17 +185,16 @@ func (t *stepTable) row(line []byte) bool {
 	step := field(0)
 	r := StepRow{Worker: field(1), Group: field(2), Position: field(3), Machine: field(4)}
 	r.Size, _ = strconv.ParseFloat(field(5), 64)
+	possible := true
 	for _, i := range t.seconds {
 		s, err := strconv.ParseFloat(string(bytes.TrimSpace(t.fields[i])), 64)
-		if err != nil || !(s >= 0 && s*1000 < maxTime) {
-			t.steps.Faults[BadTime]++
-			return true
-		}
+		possible = possible && err == nil && s >= 0 && s*1000 < maxTime
 		r.Seconds += s
 	}
 	switch key := [2]string{step, r.Group + "\x00" + r.Worker}; {
-	case r.Seconds == 0:
-		t.steps.Faults[NoFinish]++
+	case !possible || r.Seconds < leastSeconds:
+		t.steps.Faults[BadTime]++
+		t.without = append(t.without, without{key, r.Worker, r.Group})
 	case t.seen[key]:
 		t.steps.Faults[Repeated]++
 	default:
@@ -179,6 +210,9 @@ func (t *stepTable) row(line []byte) bool {
 	return true
 }
 
+// leastSeconds is the shortest time of a row. A shorter one is 0 in nanoseconds.
+const leastSeconds = 1e-9
+
 // finish sorts the steps, if their names are numbers.
 func (t *stepTable) finish(in *input) (*Steps, error) {
 	if t == nil {
@@ -191,6 +225,7 @@ func (t *stepTable) finish(in *input) (*Steps, error) {
 	if in.cut != nil {
 		s.Faults[CutStream]++
 	}
+	s.Lacking = lacking(t.without, t.seen)
 	if len(s.Labels) == 0 {
 		return nil, errors.New("the table has no row with a step and a time")
 	}
@@ -203,7 +238,7 @@ func (t *stepTable) finish(in *input) (*Steps, error) {
 		order[i], numbers[i] = i, n
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(numbers[a], numbers[b]) })
-	sorted := &Steps{Faults: s.Faults}
+	sorted := &Steps{Faults: s.Faults, Lacking: s.Lacking}
 	for _, i := range order {
 		sorted.Labels, sorted.Rows = append(sorted.Labels, s.Labels[i]), append(sorted.Rows, s.Rows[i])
 	}
@@ -228,6 +263,7 @@ func StepsOf(log *Log) (steps *Steps, hint string) {
 		return nil, ""
 	}
 	s := &Steps{}
+	var none []without
 	var seconds []float64
 	for i := range log.Phases {
 		p := &log.Phases[i]
@@ -238,11 +274,15 @@ func StepsOf(log *Log) (steps *Steps, hint string) {
 		for k := range p.Attempts {
 			a := &p.Attempts[k]
 			d, ok := a.Duration()
-			if !ok {
+			name := p.TaskName(a.Task)
+			if ok && d <= 0 {
+				none = append(none, without{worker: name, group: log.Stages[name]})
+			}
+			if !ok || d <= 0 {
 				continue
 			}
 			r := StepRow{
-				Worker: p.TaskName(a.Task), Group: log.Stages[p.TaskName(a.Task)], Position: p.TaskName(a.Task),
+				Worker: name, Group: log.Stages[name], Position: name,
 				Machine: log.Hosts[a.Host].Name, Seconds: d.Seconds(),
 			}
 			seconds = append(seconds, r.Seconds)
@@ -254,6 +294,7 @@ func StepsOf(log *Log) (steps *Steps, hint string) {
 		slices.SortFunc(rows, func(a, b StepRow) int { return cmp.Compare(a.Worker, b.Worker) })
 		s.Labels, s.Rows = append(s.Labels, p.Name), append(s.Rows, rows)
 	}
+	s.Lacking = lacking(none, nil)
 	slices.Sort(seconds)
 	if len(seconds) == 0 || seconds[len(seconds)/2] < shortestStep {
 		if most[1] == "steps" {

@@ -196,3 +196,26 @@ func TestStagesOfWorkers(t *testing.T) {
 		}
 	}
 }
+
+// A worker whose time is impossible is named with the number of steps that lack it, unless another row has its time. In a
+// timeline a worker without any time is named, too.
+func TestWorkersThatStepsLack(t *testing.T) {
+	text := "n,w,g,s\n0,a,x,1\n0,b,x,NaN\n0,b,y,0\n0,c,x,-1\n0,c,x,2\n1,a,x,1e300\n1,b,x,2\n1,b,x,Inf\n2,b,x,1e-10\n2,a,x,1\n"
+	s, err := trace.ReadSteps(strings.NewReader(text), "x", trace.Columns{Step: "n", Worker: "w", Group: "g", Seconds: "s"})
+	require.NoError(t, err)
+	assert.Equal(t, []trace.Lacking{{Worker: "b", Group: "x", Steps: 2}, {Worker: "b", Group: "y", Steps: 1}, {Worker: "a", Group: "x", Steps: 1}},
+		s.Lacking)
+	assert.Equal(t, 6, s.Faults[trace.BadTime])
+
+	var events []string
+	for step := range 30 {
+		for rank := range 4 {
+			events = append(events, fmt.Sprintf(`{"name":"f","ph":"X","pid":"n","tid":%d,"ts":%d,"dur":%d,"args":{"step":%d}}`, rank, step*10_000_000,
+				min(rank, 1)*1_000_000, step))
+		}
+	}
+	steps, _ := trace.StepsOf(read(t, "["+strings.Join(events, ",\n")+"]"))
+	require.NotNil(t, steps)
+	assert.Len(t, steps.Rows[0], 3)
+	assert.Equal(t, []trace.Lacking{{Worker: "n/0", Steps: 30}}, steps.Lacking)
+}

@@ -17,6 +17,8 @@ type Steps struct {
 	Labels, Machines, Stages, Positions []string
 	// Incomplete is the number of steps that were left out because they have more or fewer members than most steps.
 	Incomplete int
+	// Lacking are the workers that some steps lack because their times are impossible.
+	Lacking []trace.Lacking
 	// Tasks is the number of members in all steps that were counted.
 	Tasks int
 	// Sized says that the amount of work of some member is known.
@@ -26,7 +28,8 @@ type Steps struct {
 	Together, TogetherError float64
 }
 
-// Wait finds who makes the others wait. Steps with another number of members than most steps are left out.
+// Wait finds who makes the others wait. Steps with another number of members than most steps are left out. If most steps
+// have one member, Labels and Tasks count these steps, and Waiting counts none: nobody waits in them.
 func Wait(s *trace.Steps) *Steps {
 	sizes, whole := map[int]int{}, 0
 	for _, rows := range s.Rows {
@@ -35,7 +38,7 @@ func Wait(s *trace.Steps) *Steps {
 			whole = len(rows)
 		}
 	}
-	w := &Steps{}
+	w := &Steps{Lacking: s.Lacking}
 	var machines, stages, positions names
 	var l causes.Lockstep
 	step := make([]causes.Member, 0, whole)
