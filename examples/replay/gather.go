@@ -130,6 +130,10 @@ func (l *loaded) take(alike bool) {
 	}
 	d := workload.Divide(phases, alike)
 	l.phases, l.unlike = d.Alike, d.Unlike
+	replayed := map[*trace.Log]map[int]*sim.Phase{} // by number of the phase in its log
+	for _, log := range logs {
+		replayed[log] = map[int]*sim.Phase{}
+	}
 	for i, p := range d.Alike {
 		switch log := from[p]; {
 		case d.Place[i] < 0:
@@ -138,7 +142,11 @@ func (l *loaded) take(alike bool) {
 			l.tasks = append(l.tasks, why.FromPhase(p))
 		default:
 			l.tasks = append(l.tasks, why.FromLog(log, p, &l.hosts))
+			replayed[log][p.Source] = p
 		}
+	}
+	for _, log := range logs {
+		l.unended.Add(log, replayed[log])
 	}
 	if len(l.unlike) > 0 && len(l.phases) > 0 {
 		l.hints = append(l.hints, fmt.Sprintf("no policy is replayed on %s: the tasks are not known to be alike",

@@ -25,6 +25,7 @@ type loaded struct {
 	unlike  []*sim.Phase   // phases with tasks that are not known to be alike
 	hosts   why.Machines
 	waits   *why.Steps           // who makes the others wait; nil if the log has no steps with a barrier
+	unended why.Unended          // tasks without a success
 	copies  why.Copies           // copies that the engines of the logs ran
 	names   map[string]bool      // names of hosts
 	first   int64                // when the first attempt began, in milliseconds; 0 if not known

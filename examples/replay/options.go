@@ -114,6 +114,7 @@ func (o options) run(stdout, stderr io.Writer) error {
 		return err
 	}
 	r.Notes = l.notes()
+	r.SetUnended(l.unended)
 	if err := r.Explain(l.phases, l.tasks, l.hosts.Names); err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ func Build(phases []*sim.Phase, c compare.Comparison, policies []compare.Entry, 
 	if len(phases) > 0 {
 		r.Assumptions = assumptions(phases, c, in.Generated)
 	}
+	r.few = len(phases) > 0 && !slices.ContainsFunc(phases, func(p *sim.Phase) bool { return len(p.Tasks) >= leastTasks })
 	r.Stragglers = stragglers(phases, c)
 	r.NoAction = NoAction{Time: c.Time, Used: c.Used, Wasted: c.Wasted}
 	if c.Recorded {

@@ -81,11 +81,12 @@ func (r *Report) Diagnose() {
 		r.Waits.diagnose(d)
 	case r.Apart != nil && len(r.Phases) == 0:
 		r.Apart.diagnose(d)
+		r.lookLonger(d)
 	case r.Stragglers.Tasks == 0:
-		d.Slow = "No task took more than 1.5 times the median of its phase: there are no stragglers."
+		d.Slow = r.addUnended(r.noStragglers())
 		d.Do = r.do("")
 	default:
-		d.Slow = r.slow()
+		d.Slow = r.addUnended(r.slow())
 		d.Why, d.Cause = r.Causes.why(r.NoAction.Time * r.Stragglers.Cost)
 		d.Do = r.do(d.Cause)
 	}
@@ -94,6 +95,9 @@ func (r *Report) Diagnose() {
 	}
 	if d.Saves == "" {
 		d.Saves = "Nothing."
+	}
+	if u := r.Unended; u != nil && len(r.Policies) > 0 {
+		d.Saves += fmt.Sprintf(" The replay lacks %s without a success.", words.Counted(u.Tasks(), "task"))
 	}
 	if r.Waits != nil && !r.waitsOnly {
 		r.Waits.advise(d)
@@ -114,15 +118,20 @@ func (r *Report) slow() string {
 		}
 		text = fmt.Sprintf("Stragglers cost %s of %s (%s).", Span(time*r.Stragglers.Cost), whose, Percent(r.Stragglers.Cost))
 	}
-	n, slowest := r.Stragglers.Tasks, 0.0
-	if len(r.Slowdown) > 0 {
-		slowest = r.Slowdown[len(r.Slowdown)-1].X
-	}
+	n := r.Stragglers.Tasks
 	if n == 1 {
-		return text + fmt.Sprintf(" It is 1 task (%s), which takes %s.", Percent(r.Stragglers.Share), times(slowest))
+		return text + fmt.Sprintf(" It is 1 task (%s), which takes %s.", Percent(r.Stragglers.Share), times(r.slowest()))
 	}
 	return text + fmt.Sprintf(" They are %d tasks (%s): each takes more than 1.5 times the median of its phase, and the "+
-		"slowest %.3g times.", n, Percent(r.Stragglers.Share), slowest)
+		"slowest %.3g times.", n, Percent(r.Stragglers.Share), r.slowest())
+}
+
+// slowest returns the largest multiple of the median of its phase that a task takes.
+func (r *Report) slowest() float64 {
+	if len(r.Slowdown) == 0 {
+		return 0
+	}
+	return r.Slowdown[len(r.Slowdown)-1].X
 }
 
 // why returns sentences about the causes of the cost of stragglers, and the cause with most of this cost. cost is in
@@ -172,9 +181,20 @@ func (r *Report) do(cause string) string {
 	}
 	helps := first != nil && gains(first.All.Mean)
 	if r.Stragglers.Cost < littleCost && !(helps && first.All.Mean >= littleCost) {
+		switch {
+		case r.hangs():
+			return r.lookUnended()
+		case r.few && r.Stragglers.Tasks == 0:
+			return tooFew
+		case r.open():
+			return giveEnds
+		}
 		return nothing
 	}
 	var texts []string
+	if r.hangsLongest() {
+		texts = append(texts, r.lookUnended())
+	}
 	switch {
 	case cause == causes.Machine.String() && len(r.Causes.Machines) > 0:
 		text := "Keep work off machine " + short(r.Causes.Machines[0].Name)
@@ -184,6 +204,7 @@ func (r *Report) do(cause string) string {
 		texts = append(texts, text+".")
 	case cause != "":
 		texts = append(texts, plain[cause].remedy)
+	case r.hangsLongest():
 	case r.Causes != nil && r.Causes.Place != nil:
 		texts = append(texts, fmt.Sprintf("Look first at machine %s.", short(r.Causes.Place.Machine)))
 	case len(r.Worst) > 0:

@@ -4,6 +4,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/straggler-go/straggler/examples/internal/why"
 	"github.com/straggler-go/straggler/examples/internal/words"
 )
 
@@ -21,8 +22,10 @@ type Report struct {
 	Input     Input     `json:"input"`
 	// Stragglers has the number of slow tasks, and the time that they cost.
 	Stragglers Stragglers `json:"stragglers"`
-	NoAction   NoAction   `json:"no_action"`
-	Policies   []Policy   `json:"policies"`
+	// Unended are the tasks without a success, on which no policy is replayed; null if all tasks succeeded.
+	Unended  *why.Unended `json:"unended,omitempty"`
+	NoAction NoAction     `json:"no_action"`
+	Policies []Policy     `json:"policies"`
 	// Ideals are not policies, because they know the future [Mantri §6.1]: every task takes the mean of its phase
 	// (no-skew), or the mean of the fastest three quarters of the tasks (chop-tail).
 	Ideals []Ideal `json:"ideals"`
@@ -62,6 +65,7 @@ type Report struct {
 	Assumptions []string  `json:"assumptions"`
 	Notes       []string  `json:"notes,omitempty"`
 	Work        Work      `json:"work"`
+	few         bool      // no phase has enough tasks to call one of them slow
 	costs       []float64 // the time that stragglers cost each phase, in seconds; only until Explain
 }
 

@@ -446,7 +446,7 @@ func (w *Waits) advise(d *Diagnosis) {
 		return
 	}
 	const condition = " For tasks that can run again elsewhere, unlike the workers of a training job: "
-	if d.Do = w.do() + condition + d.Do; strings.HasSuffix(d.Do, nothing) {
+	if d.Do = w.do() + condition + d.Do; strings.HasSuffix(d.Do, nothing) || strings.HasSuffix(d.Do, tooFew) {
 		d.Do = w.do()
 	}
 	d.Saves = w.saves() + condition + d.Saves

@@ -68,12 +68,16 @@ func (r *Report) keepWorst() {
 
 // look returns a sentence that names the task.
 func (s Straggler) look() string {
+	return fmt.Sprintf("%s: it takes %s, %s.", lookAt(s.Job, s.Name, s.Task, s.Host), Span(s.Seconds), times(s.Times))
+}
+
+// lookAt returns the begin of a sentence that names a task of a phase.
+func lookAt(job, phase, task, host string) string {
 	where := ""
-	if s.Host != "" {
-		where = " on machine " + short(s.Host)
+	if host != "" {
+		where = " on machine " + short(host)
 	}
-	return fmt.Sprintf("Look first at task %s of %s%s: it takes %s, %s.", short(s.Task), named(s.Job, s.Name), where,
-		Span(s.Seconds), times(s.Times))
+	return fmt.Sprintf("Look first at task %s of %s%s", short(task), named(job, phase), where)
 }
 
 // named writes the name of a phase, with its job if the name does not begin with it.

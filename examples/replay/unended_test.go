@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/examples/internal/report"
+)
+
+// hundred is a log of 100 tasks of 10 s on two machines, which lasts 500 s. Rows may follow.
+func hundred(rows ...string) string {
+	var b strings.Builder
+	b.WriteString("job,phase,task,start,finish,host,state\n")
+	for i := range 100 {
+		fmt.Fprintf(&b, "j,p,%d,%d,%d,m%d,\n", i, i/2*10000, i/2*10000+10000, i%2)
+	}
+	return b.String() + strings.Join(rows, "\n")
+}
+
+// diagnosed returns the diagnosis of a log, and the report.
+func diagnosed(t *testing.T, log string, args ...string) (report.Diagnosis, report.Report) {
+	t.Helper()
+	code, out, errors := call(append(args, "-json", "-policy", "least-cost", file(t, log))...)
+	require.Zero(t, code, errors)
+	var r report.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	return r.Diagnosis, r
+}
+
+// A task without an end is part of the verdict: it is never one of no stragglers, and something is to be done about it.
+func TestUnendedTasksAreInTheVerdict(t *testing.T) {
+	const none, nothing = "there are no stragglers", "Nothing"
+	for name, c := range map[string]struct{ log, slow, do string }{
+		"two tasks hang": {hundred("j,p,100,0,,m9,", "j,p,101,0,,m9,"),
+			"2 tasks had not ended when the log ended: they had run up to 50 times the median of their phase. No task that " +
+				"ended took more than 1.5 times the median of its phase.",
+			"Look first at task 100 of j p on machine m9: it had run 8.33 min, 50 times the median of its phase, and had not " +
+				"ended. Give each attempt a timeout."},
+		"one attempt was killed": {hundred("j,p,100,0,480000,m9,killed"),
+			"1 task never succeeded: it failed or was killed after 48 times the median of its phase. No task that ended took " +
+				"more than 1.5 times the median of its phase.",
+			"Look first at task 100 of j p on machine m9: it ran 8 min, 48 times the median of its phase, and failed or was killed."},
+		"one task left": {"job,phase,task,start,finish\nj,p,0,0,1000\n",
+			"No phase has 3 tasks that ended and are alike: too few to call one of them slow.", "Give a log with more tasks in a phase"},
+		"no task of a phase ended": {hundred("j,q,0,0,,m9,"), "1 task had not ended when the log ended: it had run 8.33 min.",
+			"Give a log in which these tasks have ended"},
+		"the log was cut off": {hundred("j,p,100,495000,,m9,", "j,p,101,495000,,m9,"),
+			"2 tasks had not ended when the log ended: they had run up to 0.5 times the median of their phase.",
+			"Give a log in which these tasks have ended"},
+		"a straggler is shorter": {hundred("j,p,100,0,40000,m9,", "j,p,101,0,,m9,"),
+			"1 task had not ended when the log ended: it had run 50 times the median of its phase.", "Look first at task 101"},
+	} {
+		d, r := diagnosed(t, c.log)
+		assert.Contains(t, d.Slow, c.slow, name)
+		assert.Contains(t, d.Do, c.do, name)
+		assert.NotContains(t, d.Slow, none, name)
+		assert.NotContains(t, d.Do, nothing, name)
+		assert.LessOrEqual(t, len(regexp.MustCompile("Look first").FindAllString(d.Do, -1)), 1, name)
+		if r.Unended != nil {
+			assert.Contains(t, d.Saves, "The replay lacks "+map[int]string{1: "1 task", 2: "2 tasks"}[r.Unended.Tasks()], name)
+		} else {
+			assert.Equal(t, "one task left", name)
+		}
+	}
+	d, r := diagnosed(t, hundred())
+	assert.Contains(t, d.Slow, none)
+	assert.Contains(t, d.Do, nothing)
+	assert.Nil(t, r.Unended)
+	d, _ = diagnosed(t, hundred("j,p,100,0,1000,m9,failed"))
+	assert.Contains(t, d.Slow, "1 task never succeeded: it failed or was killed after 0.1 times the median of its phase.")
+	assert.Contains(t, d.Do, nothing, "a short failure is no straggler")
+}
+
+// If tasks are not known to be alike, a task without a success has no median, and is named if it ran longest.
+func TestUnendedTasksThatAreNotAlike(t *testing.T) {
+	log := `{"job":"j","phase":"p","kin":"unlike"}` + "\n"
+	for i := range 5 {
+		log += fmt.Sprintf(`{"job":"j","phase":"p","task":%d,"start":0,"finish":%d}`+"\n", i, 10000*(i+1))
+	}
+	d, _ := diagnosed(t, log+`{"job":"j","phase":"p","task":5,"start":0,"finish":40000,"state":"failed"}`)
+	assert.Contains(t, d.Slow, "The longest of 5 tasks is 4: it alone takes 50 s of the 50 s of phase j p. 1 task never "+
+		"succeeded: it failed or was killed after 40 s.")
+	assert.Contains(t, d.Do, "Look first at task 4")
+	d, _ = diagnosed(t, log+`{"job":"j","phase":"p","task":5,"start":0,"finish":60000,"state":"killed","host":"n1"}`)
+	assert.Contains(t, d.Slow, "1 task never succeeded: it failed or was killed after 60 s. The longest of 5 tasks is 4")
+	assert.Equal(t, "Look first at task 5 of j p on machine n1: it ran 60 s, and failed or was killed.", d.Do)
+}
