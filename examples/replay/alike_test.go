@@ -259,6 +259,6 @@ func TestAdviceAndComparison(t *testing.T) {
 	}
 	code, out, errors = call("-policy", "mantri,spark", file(t, "["+strings.Join(tasks, ",")+"]"))
 	require.Zero(t, code, errors)
-	assert.Contains(t, out, "Spark's own setting does not help here. Its rule acts on a task that takes more than 3 "+
+	assert.Contains(t, out, "Spark's own setting did not help in the replay. Its rule acts on a task that takes more than 3 "+
 		"times the median of the tasks that have ended; 0 of the 1 stragglers do.")
 }

@@ -31,6 +31,13 @@ const mostPhases = 50_000
 // mostSeeds is the largest value of -seeds.
 const mostSeeds = 100
 
+// Without -seeds, the durations of copies are drawn seedsOfFew times for a workload of at most fewTasks tasks, of which the
+// replay takes about a second, and otherwise once.
+const (
+	fewTasks   = 1000
+	seedsOfFew = 5
+)
+
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // errUsage marks an error of the command line or of a log. The program then exits with code 2.
@@ -108,7 +115,7 @@ func command(stdout, stderr io.Writer) *cli.Command {
 				Usage: "compare with another `LOG`, such as last week's run of the same jobs"},
 			&cli.FloatFlag{Name: "copies", Destination: &o.copies,
 				Usage: "largest `SHARE` of a phase's slots that copies may use at once, up to 1; 0: no bound"},
-			&cli.IntFlag{Name: "seeds", Value: 1, Destination: &o.seeds,
+			&cli.IntFlag{Name: "seeds", Destination: &o.seeds, DefaultText: fmt.Sprintf("%d up to %d tasks, otherwise 1", seedsOfFew, fewTasks),
 				Usage: "`NUMBER` of times that the durations of copies that never ran are drawn; figures are means"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Destination: &o.seed,
 				Usage: "first seed of these draws, and seed of the generated workload"},
@@ -119,7 +126,8 @@ func command(stdout, stderr io.Writer) *cli.Command {
 			return usage("%v; -h lists the options", err)
 		},
 		Action: func(_ context.Context, c *cli.Command) error {
-			o.logs, o.phasesSet, o.generate = c.Args().Slice(), c.IsSet("phases"), c.NArg() == 0
+			o.logs, o.generate = c.Args().Slice(), c.NArg() == 0
+			o.phasesSet, o.seedsSet = c.IsSet("phases"), c.IsSet("seeds")
 			for _, f := range c.Flags {
 				if name := f.Names()[0]; f.IsSet() && !slices.Contains(ofSteps, name) {
 					o.ofReplay = name

@@ -27,6 +27,7 @@ type options struct {
 	copies    float64
 	seed      uint64
 	seeds     int
+	seedsSet  bool
 	phases    int
 	phasesSet bool
 	generate  bool
@@ -66,7 +67,7 @@ func (o options) check() error {
 		return usage("-step reads one table, but the command line has %s", words.Counted(len(o.logs), "log"))
 	case o.columns.Step != "" && o.ofReplay != "":
 		return usage("-step replays no policy, and cannot be combined with -%s", o.ofReplay)
-	case o.seeds < 1 || o.seeds > mostSeeds:
+	case o.seedsSet && (o.seeds < 1 || o.seeds > mostSeeds):
 		return usage("-seeds is %d, want 1 to %d", o.seeds, mostSeeds)
 	}
 	return nil
@@ -175,7 +176,7 @@ func (o options) compare(stderr io.Writer, l *loaded, chosen []compare.Entry) (r
 		}
 		return r, r.Add(l.unlike)
 	}
-	with := compare.Options{Policies: chosen, Capacity: o.capacity(), Seed: o.seed, Seeds: o.seeds}
+	with := compare.Options{Policies: chosen, Capacity: o.capacity(), Seed: o.seed, Seeds: o.draws(phases)}
 	bar := newProgress(stderr, with.Steps(len(phases)))
 	with.Step = bar.step
 	c, err := compare.Run(phases, with)
@@ -190,6 +191,21 @@ func (o options) compare(stderr io.Writer, l *loaded, chosen []compare.Entry) (r
 		r.Sampled(all, c)
 	}
 	return r, r.Add(l.unlike)
+}
+
+// draws returns the number of times that the durations of copies are drawn.
+func (o options) draws(phases []*sim.Phase) int {
+	if o.seedsSet {
+		return o.seeds
+	}
+	tasks := 0
+	for _, p := range phases {
+		tasks += len(p.Tasks)
+	}
+	if tasks <= fewTasks {
+		return seedsOfFew
+	}
+	return 1
 }
 
 // capacity returns the number of slots of the cluster that generated phases share; 0 if the log must show it.

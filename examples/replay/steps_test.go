@@ -262,7 +262,7 @@ func TestAttemptsAsSteps(t *testing.T) {
 	assert.Contains(t, out, "What to do: Let the machine of worker h2 change places with that of a healthy worker.")
 	assert.NotContains(t, out, "Nothing")
 	assert.Regexp(t, "What it saves: If worker h2 took the median of its equals, that would save [0-9.]+% .* "+condition+
-		"The policy least-cost would have", out)
+		"In 5 draws of how long copies take, the policy least-cost would have", out)
 	_, out, _ = call("-policy", "least-cost", file(t, attemptSteps(2)))
 	assert.Regexp(t, "What to do: Let the machine of worker h2 .* "+condition+"Keep work off machine h2.", out)
 

@@ -213,13 +213,13 @@ func (r *Report) do(cause string) string {
 	if s := r.Setting; s != nil && gains(s.Time) {
 		texts = append(texts, fmt.Sprintf("In %s, set %s.", s.Engine, s.Setting))
 	} else if s != nil {
-		texts = append(texts, strings.TrimSpace(s.Engine+"'s own setting does not help here. "+s.Text))
+		texts = append(texts, strings.TrimSpace(s.Engine+"'s own setting did not help in the replay. "+s.Text))
 	}
 	switch can := plain[cmp.Or(cause, causes.Unknown.String())].policy; {
 	case helps && can != "":
 		texts = append(texts, fmt.Sprintf("Let a policy such as %s %s.", first.Name, can))
 	case first != nil && !helps:
-		texts = append(texts, fmt.Sprintf("The policy %s does not help here.", first.Name))
+		texts = append(texts, fmt.Sprintf("The policy %s did not help in the replay.", first.Name))
 	}
 	return strings.Join(texts, " ")
 }
@@ -229,23 +229,31 @@ func gains(reduction float64) bool { return reduction >= leastShown }
 
 // saves returns sentences about the savings of the first policy, of the engine's own setting, and of the best policy.
 func (r *Report) saves() string {
-	first, best := r.Policies[0], r.best()
-	text := r.saving("The policy "+first.Name, first.All.Mean, first.Resource.Mean)
+	first, best := &r.Policies[0], r.best()
+	named := []*Policy{first}
+	text := r.saving("The policy "+first.Name, first.All, first.Resource.Mean)
 	most := first.All.Mean
 	if s := r.Setting; s != nil && s.Policy != first.Name && gains(s.Time) {
 		most = max(most, s.Time)
-		own := r.saving(s.Engine+"'s own setting", s.Time, s.Resource)
+		time := Figure{s.Time, s.Time, s.Time}
+		if i := slices.IndexFunc(r.Policies, func(p Policy) bool { return p.Name == s.Policy }); i >= 0 {
+			time.Low, time.High = r.Policies[i].All.Low, r.Policies[i].All.High
+			named = append(named, &r.Policies[i])
+		}
+		own := r.saving(s.Engine+"'s own setting", time, s.Resource)
 		if s.Time > first.All.Mean {
 			own, text = text, own
 		}
 		text += " " + own
 	}
 	if best.All.Mean > most+muchMore {
-		text += " " + r.saving("The policy "+best.Name, best.All.Mean, best.Resource.Mean)
+		text += " " + r.saving("The policy "+best.Name, best.All, best.Resource.Mean)
 		most = best.All.Mean
+		named = append(named, best)
 	}
+	text = r.drawn(text, named)
 	if most > r.Stragglers.Cost+leastShown {
-		text += " More than stragglers cost can be saved: a policy also starts the largest tasks first, and helps tasks " +
+		text += " A saving may be more than stragglers cost: a policy also starts the largest tasks first, and helps tasks " +
 			"that take less than 1.5 times the median."
 	}
 	if r.Diagnosis.Cause == SameTask {
@@ -268,23 +276,47 @@ func (r *Report) saves() string {
 	return text
 }
 
+// drawn says of sentences about the savings of policies on how many draws they rest. A policy that starts no attempt
+// needs no draw.
+func (r *Report) drawn(text string, policies []*Policy) string {
+	if !slices.ContainsFunc(policies, func(p *Policy) bool { return p.Copies.Mean > 0 || p.Restarts.Mean > 0 }) {
+		return text
+	}
+	if rest, ok := strings.CutPrefix(text, "The "); ok {
+		text = "the " + rest
+	}
+	if n := r.Input.Seeds; n > 1 {
+		return fmt.Sprintf("In %d draws of how long copies take, %s", n, text)
+	}
+	return "In one draw of how long copies take, " + text + " The option -seeds 20 shows the scatter."
+}
+
 // saving returns a sentence about the saving of a policy or a setting. time and slots are shares of the phases' time
 // and of the slot time.
-func (r *Report) saving(whose string, time, slots float64) string {
-	amount := func(share float64) string {
-		if r.NoAction.Time > 0 {
-			return Span(share*r.NoAction.Time) + " (" + Percent(share) + ")"
-		}
-		return Percent(share)
+func (r *Report) saving(whose string, time Figure, slots float64) string {
+	verb := "would have saved "
+	if time.Mean < 0 {
+		verb = "would have made the phases longer by "
+		time = Figure{-time.Mean, -time.High, -time.Low}
 	}
-	verb := "would have saved " + amount(time)
-	switch {
-	case Percent(time) == "0.0%":
-		verb = "would have changed nothing"
-	case time < 0:
-		verb = "would have made the phases " + amount(-time) + " longer"
+	var shares []string
+	amount, share := "", Percent(time.Mean)
+	if r.NoAction.Time > 0 {
+		amount, shares = Span(time.Mean*r.NoAction.Time), append(shares, share)
+	} else {
+		amount = share
 	}
-	return whose + " " + verb + " and used " + compared(slots) + " slot time."
+	if share == "0.0%" {
+		verb, amount, shares = "would have changed nothing", "", nil
+	}
+	if low, high := Percent(time.Low), Percent(time.High); r.Input.Seeds > 1 && low != high {
+		amount += " on average"
+		shares = append(shares, fmt.Sprintf("from %s to %s", low, high))
+	}
+	if shares != nil {
+		amount += " (" + strings.Join(shares, ", ") + ")"
+	}
+	return whose + " " + verb + amount + " and used " + compared(slots) + " slot time."
 }
 
 // diagnose writes the diagnosis of tasks that are not known to be alike.

@@ -107,6 +107,11 @@ func assumptions(phases []*sim.Phase, c compare.Comparison, generated bool) []st
 		"dolly clones tasks when they first start, on slots beyond the slots of the phase, and does nothing else. The " +
 			"log, or the generated workload, shows how many slots of the cluster are free.",
 	}
+	if c.Seeds > 1 {
+		list = append(list, fmt.Sprintf("Each figure is the mean of %d draws of the times of copies that never ran.", c.Seeds))
+	} else {
+		list = append(list, "Each figure is from one draw of the times of copies that never ran. The option -seeds makes more draws.")
+	}
 	if n := compare.Chained(phases); n > 0 {
 		list = append(list, fmt.Sprintf("Jobs' times: for %s, it is known which other phases' output is read. Such a "+
 			"phase begins as long after the end of its last input phase as it did in the log. All other phases begin at "+
@@ -129,8 +134,5 @@ func assumptions(phases []*sim.Phase, c compare.Comparison, generated bool) []st
 		"An attempt that failed in the log fails in the replay too, after it has reported half of the progress. Copies do "+
 			"not fail. Where the log's own engine ran copies, only the attempt that ended the task is replayed, also without action.",
 		order+"recorded order.")
-	if c.Seeds > 1 {
-		list = append(list, fmt.Sprintf("Each figure is the mean of %d draws of the times of copies that never ran.", c.Seeds))
-	}
 	return list
 }
