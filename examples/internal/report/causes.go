@@ -30,6 +30,10 @@ type Causes struct {
 	// Machines are the slow machines, the worst first. MachinesLeftOut is the number of further slow machines.
 	Machines        []Machine `json:"machines,omitempty"`
 	MachinesLeftOut int       `json:"machines_left_out"`
+	// MachinesSaved is the time that the phases would save if no task on the slow machines took longer than the median of
+	// the tasks elsewhere, in seconds; 0 if slow machines are not the main cause. It is an upper bound of what is saved
+	// without these machines, because their slots are lost then.
+	MachinesSaved float64 `json:"machines_saved_seconds"`
 	// Recurring are tasks that are slow in most phases of their kind, on any machine, the worst first.
 	// RecurringLeftOut is the number of further such tasks.
 	Recurring        []why.Recurring `json:"recurring,omitempty"`
@@ -105,7 +109,16 @@ func (r *Report) Explain(replayed []*sim.Phase, phases []causes.Phase, names []s
 	c.MachinesLeftOut = len(bill.Machines) - len(c.Machines)
 	c.Place = places.Worst(seconds, c.Known.Tasks)
 	r.Causes, r.costs = c, nil
-	return nil
+	if main := mainCause(c.CostParts); main == nil || main.Cause != causes.Machine.String() || len(bill.Machines) == 0 {
+		return nil
+	}
+	slow := map[string]bool{}
+	for _, s := range bill.Machines {
+		slow[names[s.Index]] = true
+	}
+	saved, err := why.Replaced(replayed, func(machine string) bool { return slow[machine] })
+	c.MachinesSaved = max(saved, 0)
+	return err
 }
 
 // tally has a time, or the shares of a time, by cause.
@@ -238,6 +251,15 @@ func (c *Causes) machine() string {
 		short(m.Name), where, m.Ratio)
 	if more := len(c.Machines) + c.MachinesLeftOut - 1; more > 0 {
 		text += fmt.Sprintf(" So %s %s.", words.Plural(more, "is", "are"), words.Counted(more, "other machine"))
+	}
+	return text
+}
+
+// slowMachines names the slow machines, such as "machine n4 and 2 other slow machines".
+func (c *Causes) slowMachines() string {
+	text := "machine " + short(c.Machines[0].Name)
+	if more := len(c.Machines) + c.MachinesLeftOut - 1; more > 0 {
+		text += " and " + words.Counted(more, "other slow machine")
 	}
 	return text
 }

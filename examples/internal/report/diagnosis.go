@@ -197,11 +197,7 @@ func (r *Report) do(cause string) string {
 	}
 	switch {
 	case cause == causes.Machine.String() && len(r.Causes.Machines) > 0:
-		text := "Keep work off machine " + short(r.Causes.Machines[0].Name)
-		if more := len(r.Causes.Machines) + r.Causes.MachinesLeftOut - 1; more > 0 {
-			text += " and " + words.Counted(more, "other slow machine")
-		}
-		texts = append(texts, text+".")
+		texts = append(texts, "Keep work off "+r.Causes.slowMachines()+".")
 	case cause != "":
 		texts = append(texts, plain[cause].remedy)
 	case r.hangsLongest():
@@ -260,6 +256,15 @@ func (r *Report) saves() string {
 		text = "These figures are too large. A copy of a task that is always slow takes as long, but in the replay it takes " +
 			"the time of another task. " + text
 	}
+	switch cause := r.Diagnosis.Cause; {
+	case cause == "" || r.Diagnosis.Do == nothing || r.Diagnosis.Do == giveEnds:
+	case cause == causes.Machine.String() && r.Causes.MachinesSaved > 0:
+		text = fmt.Sprintf("Keeping work off %s would have saved at most %s: less if no other slots replace %s. ",
+			r.Causes.slowMachines(), r.amount(r.Causes.MachinesSaved/r.NoAction.Time),
+			words.Plural(len(r.Causes.Machines), "its slots", "their slots")) + text
+	default:
+		text += " The other advice has no figure."
+	}
 	if s := r.Sample; s != nil {
 		text += fmt.Sprintf(" These figures are for %d phases, drawn at random from %d. For all phases, the cost of "+
 			"stragglers is within %.1f percentage points of this figure, and the saving within %.1f points, in 19 of 20 samples.",
@@ -299,24 +304,34 @@ func (r *Report) saving(whose string, time Figure, slots float64) string {
 		verb = "would have made the phases longer by "
 		time = Figure{-time.Mean, -time.High, -time.Low}
 	}
-	var shares []string
-	amount, share := "", Percent(time.Mean)
-	if r.NoAction.Time > 0 {
-		amount, shares = Span(time.Mean*r.NoAction.Time), append(shares, share)
-	} else {
-		amount = share
-	}
-	if share == "0.0%" {
-		verb, amount, shares = "would have changed nothing", "", nil
-	}
+	var scatter []string
 	if low, high := Percent(time.Low), Percent(time.High); r.Input.Seeds > 1 && low != high {
-		amount += " on average"
-		shares = append(shares, fmt.Sprintf("from %s to %s", low, high))
+		scatter = []string{fmt.Sprintf("from %s to %s", low, high)}
 	}
-	if shares != nil {
-		amount += " (" + strings.Join(shares, ", ") + ")"
+	if Percent(time.Mean) == "0.0%" {
+		verb = "would have changed nothing"
+		if scatter != nil {
+			verb += " on average (" + scatter[0] + ")"
+		}
+	} else {
+		verb += r.amount(time.Mean, scatter...)
 	}
-	return whose + " " + verb + amount + " and used " + compared(slots) + " slot time."
+	return whose + " " + verb + " and used " + compared(slots) + " slot time."
+}
+
+// amount writes a share of the phases' time, such as "5.67 min (14.0%)". A mean has its scatter after the share.
+func (r *Report) amount(share float64, scatter ...string) string {
+	time, shares := Span(share*r.NoAction.Time), append([]string{Percent(share)}, scatter...)
+	if r.NoAction.Time <= 0 {
+		time, shares = Percent(share), scatter
+	}
+	if scatter != nil {
+		time += " on average"
+	}
+	if len(shares) == 0 {
+		return time
+	}
+	return time + " (" + strings.Join(shares, ", ") + ")"
 }
 
 // diagnose writes the diagnosis of tasks that are not known to be alike.

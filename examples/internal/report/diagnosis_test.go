@@ -21,10 +21,13 @@ func example() *Report {
 		Causes: &Causes{
 			CostParts: []Part{{Cause: "machine", Share: 0.8}, {Cause: "unknown", Share: 0.2}}, Known: Known{Tasks: 10, Bytes: 10,
 				Machines: 10},
-			Machines: []Machine{{"n4", 2.5, 12, 9, 3}},
+			Machines: []Machine{{"n4", 2.5, 12, 9, 3}}, MachinesSaved: 486,
 		},
 	}
 }
+
+// kept is the first sentence about what the advice on machine n4 saves.
+const kept = "Keeping work off machine n4 would have saved at most 8.1 min (20.0%): less if no other slots replace its slots. "
 
 func TestDiagnosis(t *testing.T) {
 	r := example()
@@ -35,7 +38,7 @@ func TestDiagnosis(t *testing.T) {
 		Why: "Slow machines explain 80.0% of that time, 7.45 min. Machine n4 is slow in most of its 3 phases: at the " +
 			"median, its tasks take 2.5 times the expected time.",
 		Do:    "Keep work off machine n4. Let a policy such as mantri copy or restart slow tasks.",
-		Saves: "The policy mantri would have saved 5.67 min (14.0%) and used 1.0% less slot time.",
+		Saves: kept + "The policy mantri would have saved 5.67 min (14.0%) and used 1.0% less slot time.",
 		Cause: "machine",
 	}, r.Diagnosis)
 	assert.Equal(t, r.Diagnosis.Slow+" "+r.Diagnosis.Saves, r.Headline)
@@ -89,6 +92,7 @@ func TestNoCauseIsNamedWithoutMostOfTheTime(t *testing.T) {
 		r.Causes.CostParts = []Part{{Cause: cause, Share: 1}}
 		r.Diagnose()
 		assert.Regexp(t, can+"$", r.Diagnosis.Do, "the advice does not contradict itself")
+		assert.Contains(t, r.Diagnosis.Saves, " The other advice has no figure.", "only the policy has a figure")
 		assert.Equal(t, cause == SameTask, strings.HasPrefix(r.Diagnosis.Saves, "These figures are too large. "))
 	}
 	r := example()
@@ -112,7 +116,7 @@ func TestWhatAPolicySaves(t *testing.T) {
 		r := example()
 		r.Policies[0].All.Mean, r.Policies[0].Resource.Mean = c.time, c.slots
 		r.Diagnose()
-		assert.Equal(t, c.want, r.Diagnosis.Saves)
+		assert.Equal(t, kept+c.want, r.Diagnosis.Saves)
 		assert.Equal(t, c.time > 0, assert.ObjectsAreEqual("Keep work off machine n4. Let a policy such as mantri copy or "+
 			"restart slow tasks.", r.Diagnosis.Do))
 	}
@@ -123,7 +127,7 @@ func TestWhatAPolicySaves(t *testing.T) {
 		All: Figure{Mean: 0.2 + 2*muchMore}})
 	r.Diagnose()
 	assert.Contains(t, r.Diagnosis.Do, "In Spark, set spark.speculation=true.")
-	assert.Equal(t, "Spark's own setting would have saved 8.1 min (20.0%) and used 10.0% more slot time. The policy "+
+	assert.Equal(t, kept+"Spark's own setting would have saved 8.1 min (20.0%) and used 10.0% more slot time. The policy "+
 		"mantri would have saved 5.67 min (14.0%) and used 1.0% less slot time. The policy late would have saved 8.91 min "+
 		"(22.0%) and used the same slot time.", r.Diagnosis.Saves,
 		"the setting saves more than the first policy, and late saves much more than both")
