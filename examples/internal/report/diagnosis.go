@@ -145,16 +145,16 @@ func (c *Causes) why(cost float64) (text, cause string) {
 	case main == nil:
 		return "No phase waited for its stragglers: when they ended, other tasks of the phase still ran.", ""
 	case main.Share < mostOfCost:
-		text = fmt.Sprintf("No single cause explains most of that time. The causes are: %s.", listed(c.CostParts))
+		text = fmt.Sprintf("No single cause explains most of the cost of stragglers. The causes are: %s.", listed(c.CostParts))
 	case main.Cause == causes.Unknown.String() && len(c.CostParts) == 1:
 		text = "The log does not show the cause."
 	case main.Cause == causes.Unknown.String():
-		text = fmt.Sprintf("The log does not show the cause of most of that time, %s. Causes of the rest: %s.",
+		text = fmt.Sprintf("The log does not show the cause of most of the cost of stragglers, %s. Causes of the rest: %s.",
 			Percent(main.Share), listed(c.CostParts[:len(c.CostParts)-1]))
 	default:
 		cause = main.Cause
 		noun := plain[cause].noun
-		text = fmt.Sprintf("%s explain %s of that time, %s", strings.ToUpper(noun[:1])+noun[1:], Percent(main.Share),
+		text = fmt.Sprintf("%s explain %s of the cost of stragglers, %s", strings.ToUpper(noun[:1])+noun[1:], Percent(main.Share),
 			Span(main.Share*cost))
 		if means := plain[cause].means; means != "" {
 			text += ": " + means
@@ -163,7 +163,7 @@ func (c *Causes) why(cost float64) (text, cause string) {
 	}
 	if cause == "" && c.Place != nil {
 		p := c.Place
-		return text + fmt.Sprintf(" But %s on machine %s cost %s of that time, in %s.", words.Counted(p.Stragglers, "straggler"),
+		return text + fmt.Sprintf(" But %s on machine %s alone cost %s, in %s.", words.Counted(p.Stragglers, "straggler"),
 			short(p.Machine), Span(p.Cost), words.Counted(p.Phases, "phase")), cause
 	}
 	text += c.machine() + c.recurringTask()

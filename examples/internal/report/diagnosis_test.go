@@ -35,7 +35,7 @@ func TestDiagnosis(t *testing.T) {
 	assert.Equal(t, Diagnosis{
 		Slow: "Stragglers cost 9.31 min of the phases' 40.5 min (23.0%). They are 3 tasks (10.0%): each takes more than " +
 			"1.5 times the median of its phase, and the slowest 4.25 times.",
-		Why: "Slow machines explain 80.0% of that time, 7.45 min. Machine n4 is slow in most of its 3 phases: at the " +
+		Why: "Slow machines explain 80.0% of the cost of stragglers, 7.45 min. Machine n4 is slow in most of its 3 phases: at the " +
 			"median, its tasks take 2.5 times the expected time.",
 		Do:    "Keep work off machine n4. Let a policy such as mantri copy or restart slow tasks.",
 		Saves: kept + "The policy mantri would have saved 5.67 min (14.0%) and used 1.0% less slot time.",
@@ -56,15 +56,15 @@ func TestNoCauseIsNamedWithoutMostOfTheTime(t *testing.T) {
 		cause string
 	}{
 		{[]Part{{Cause: "data", Share: mostOfCost}, {Cause: "unknown", Share: 1 - mostOfCost}},
-			"Larger inputs explain 50.0% of that time, 4.66 min.", "data"},
+			"Larger inputs explain 50.0% of the cost of stragglers, 4.66 min.", "data"},
 		{[]Part{{Cause: "data", Share: 0.49}, {Cause: "contention", Share: 0.48}, {Cause: "unknown", Share: 0.03}},
-			"No single cause explains most of that time. The causes are: larger inputs 49.0%, busy moments 48.0%, unknown 3.0%.", ""},
+			"No single cause explains most of the cost of stragglers. The causes are: larger inputs 49.0%, busy moments 48.0%, unknown 3.0%.", ""},
 		{[]Part{{Cause: "contention", Share: 0.2}, {Cause: "unknown", Share: 0.8}},
-			"The log does not show the cause of most of that time, 80.0%. Causes of the rest: busy moments 20.0%.", ""},
+			"The log does not show the cause of most of the cost of stragglers, 80.0%. Causes of the rest: busy moments 20.0%.", ""},
 		{[]Part{{Cause: "unknown", Share: 1}}, "The log does not show the cause.", ""},
 		{nil, "No phase waited for its stragglers: when they ended, other tasks of the phase still ran.", ""},
 		{[]Part{{Cause: "contention", Share: 0.9}, {Cause: "unknown", Share: 0.1}},
-			"Busy moments explain 90.0% of that time, 8.38 min: tasks that began together were slow on every machine.", "contention"},
+			"Busy moments explain 90.0% of the cost of stragglers, 8.38 min: tasks that began together were slow on every machine.", "contention"},
 	} {
 		r := example()
 		r.Causes.CostParts, r.Causes.Machines = c.parts, nil
@@ -81,7 +81,7 @@ func TestNoCauseIsNamedWithoutMostOfTheTime(t *testing.T) {
 	placed.Causes.CostParts, placed.Causes.Place = placed.Causes.CostParts[1:], &why.Place{Machine: "n9", Cost: 500,
 		Tasks: 4, Stragglers: 3, Phases: 2}
 	placed.Diagnose()
-	assert.Equal(t, "The log does not show the cause. But 3 stragglers on machine n9 cost 8.33 min of that time, in 2 phases.",
+	assert.Equal(t, "The log does not show the cause. But 3 stragglers on machine n9 alone cost 8.33 min, in 2 phases.",
 		placed.Diagnosis.Why)
 	assert.Contains(t, placed.Diagnosis.Do, "Look first at machine n9. Let")
 	for cause, can := range map[string]string{
