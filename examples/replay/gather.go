@@ -108,6 +108,9 @@ func (l *loaded) take(alike bool) {
 	for i, log := range logs {
 		own, left := workload.FromLog(log)
 		own = append(own, workload.Arrive(log.Arrivals, l.seed)...)
+		if alike {
+			own = l.leaveOutWholes(log, own)
+		}
 		for _, p := range own {
 			for k := range p.DependsOn {
 				p.DependsOn[k] += len(phases)
@@ -129,7 +132,14 @@ func (l *loaded) take(alike bool) {
 		l.left.Add(left)
 	}
 	d := workload.Divide(phases, alike)
+	leaveOutRuns(&d, from)
 	l.phases, l.unlike = d.Alike, d.Unlike
+	l.whole = map[*sim.Phase][]string{}
+	for _, p := range d.Unlike {
+		if log := from[p]; log.Arrivals == nil {
+			l.whole[p] = log.Phases[p.Source].Whole
+		}
+	}
 	replayed := map[*trace.Log]map[int]*sim.Phase{} // by number of the phase in its log
 	for _, log := range logs {
 		replayed[log] = map[int]*sim.Phase{}

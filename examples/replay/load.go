@@ -19,10 +19,11 @@ const standardInput = "-"
 // loaded is the content of all logs, and the notes about it for the user.
 type loaded struct {
 	seed    uint64
-	read    []*trace.Log   // logs that were read, and that take has not yet turned into phases
-	phases  []*sim.Phase   // phases with tasks that are alike
-	tasks   []causes.Phase // the facts about each of phases from which causes are found
-	unlike  []*sim.Phase   // phases with tasks that are not known to be alike
+	read    []*trace.Log            // logs that were read, and that take has not yet turned into phases
+	phases  []*sim.Phase            // phases with tasks that are alike
+	tasks   []causes.Phase          // the facts about each of phases from which causes are found
+	unlike  []*sim.Phase            // phases with tasks that are not known to be alike
+	whole   map[*sim.Phase][]string // for each of unlike, the names of the tasks that consist of its tasks
 	hosts   why.Machines
 	waits   *why.Steps           // who makes the others wait; nil if the log has no steps with a barrier
 	unended why.Unended          // tasks without a success

@@ -174,7 +174,7 @@ func (o options) compare(stderr io.Writer, l *loaded, chosen []compare.Entry) (r
 		if r, err = report.Build(nil, compare.Comparison{}, nil, in); err != nil {
 			return nil, err
 		}
-		return r, r.Add(l.unlike)
+		return r, r.Add(l.unlike, l.whole)
 	}
 	with := compare.Options{Policies: chosen, Capacity: o.capacity(), Seed: o.seed, Seeds: o.draws(phases)}
 	bar := newProgress(stderr, with.Steps(len(phases)))
@@ -190,7 +190,7 @@ func (o options) compare(stderr io.Writer, l *loaded, chosen []compare.Entry) (r
 	if len(phases) < all {
 		r.Sampled(all, c)
 	}
-	return r, r.Add(l.unlike)
+	return r, r.Add(l.unlike, l.whole)
 }
 
 // draws returns the number of times that the durations of copies are drawn.

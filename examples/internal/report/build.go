@@ -79,9 +79,10 @@ func ranked(x []float64) []int {
 	return order
 }
 
-// Add adds the phases whose tasks are not known to be alike.
-func (r *Report) Add(phases []*sim.Phase) (err error) {
-	if r.Apart, err = Describe(phases); r.Apart == nil {
+// Add adds the phases whose tasks are not known to be alike. whole has, for a phase, the names of the tasks of another
+// phase of the job that consist of its tasks.
+func (r *Report) Add(phases []*sim.Phase, whole map[*sim.Phase][]string) (err error) {
+	if r.Apart, err = Describe(phases, whole); r.Apart == nil {
 		return err
 	}
 	r.Input.Phases += r.Apart.left // the runs of all other tasks are already counted as phases

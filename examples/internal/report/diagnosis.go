@@ -347,10 +347,19 @@ func (a *Apart) diagnose(d *Diagnosis) {
 		short(l.Task), Span(l.Seconds), Span(l.PhaseSeconds), named(l.Job, l.Phase))
 	d.Do = fmt.Sprintf("Look first at task %s: no order of the tasks makes its phase shorter than this task.",
 		short(l.Task))
+	this := "this task"
+	if part := l.Part; part != nil {
+		this = short(l.Task)
+		d.Slow += fmt.Sprintf(" Its longest part is %s, which takes %s.", short(part.Task), Span(part.Seconds))
+		if part.Seconds >= mostOfCost*l.Seconds {
+			d.Do = fmt.Sprintf("Look first at %s, which takes %s of the %s of %s.", short(part.Task), Span(part.Seconds),
+				Span(l.Seconds), this)
+		}
+	}
 	for _, next := range a.Longest[1:] {
 		if next.Job == l.Job && next.Phase == l.Phase {
-			d.Saves = fmt.Sprintf("If this task were as short as the next longest of its phase, %s, that would save at most %s. ",
-				Span(next.Seconds), Span(l.Seconds-next.Seconds)) + d.Saves
+			d.Saves = fmt.Sprintf("If %s were as short as the next longest of its phase, %s, that would save at most %s. ",
+				this, Span(next.Seconds), Span(l.Seconds-next.Seconds)) + d.Saves
 			break
 		}
 	}

@@ -161,8 +161,8 @@ func TestNothingToDo(t *testing.T) {
 // Nothing is claimed about tasks that are not known to be alike. The diagnosis names the longest task and a better order.
 func TestDiagnosisOfUnlikeTasks(t *testing.T) {
 	r := &Report{Apart: &Apart{
-		Phases: 1, Tasks: 40, Longest: []LongTask{{"ci", "tests", "TestBig", "", 61, 185}, {"ci", "other", "Test", "", 50,
-			90}, {"ci", "tests", "TestNext", "", 40, 185}},
+		Phases: 1, Tasks: 40, Longest: []LongTask{{"ci", "tests", "TestBig", "", 61, 185, nil}, {"ci", "other", "Test", "",
+			50, 90, nil}, {"ci", "tests", "TestNext", "", 40, 185, nil}},
 		Packing: []Packed{{"ci", "tests", 40, 4, 185, 90, 61}},
 	}}
 	r.Diagnose()

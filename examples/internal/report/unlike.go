@@ -42,6 +42,9 @@ type LongTask struct {
 	Seconds float64 `json:"seconds"`
 	// PhaseSeconds is the time of the whole phase.
 	PhaseSeconds float64 `json:"phase_seconds"`
+	// Part is the longest task of which this task consists, such as the longest test of a package; null if it consists of
+	// no other tasks.
+	Part *LongTask `json:"longest_part,omitempty"`
 }
 
 // Packed is a phase with its times in two orders of its tasks.
@@ -59,19 +62,22 @@ type Packed struct {
 // mostLongest is the largest number of listed tasks and of listed phases.
 const mostLongest = 10
 
-// Describe describes phases with tasks that are not known to be alike; nil for no phases.
-func Describe(phases []*sim.Phase) (*Apart, error) {
+// Describe describes phases with tasks that are not known to be alike; nil for no phases. whole is as in [Report.Add].
+func Describe(phases []*sim.Phase, whole map[*sim.Phase][]string) (*Apart, error) {
 	if len(phases) == 0 {
 		return nil, nil
 	}
 	a := &Apart{Phases: len(phases)}
+	parts := longestParts(phases, whole)
 	for _, p := range phases {
 		var own []LongTask
 		for i := range p.Tasks {
 			if p.Tasks[i].Compared {
 				a.Compared++
 			} else {
-				own = append(own, longTask(p, i))
+				t := longTask(p, i)
+				t.Part = parts[wholeTask{p.Log, p.Job, t.Task}]
+				own = append(own, t)
 			}
 		}
 		if a.Tasks += len(own); len(own) > 0 {
@@ -113,7 +119,28 @@ func (a *Apart) keepLongest() {
 
 // longTask returns a task of a phase as a LongTask.
 func longTask(p *sim.Phase, i int) LongTask {
-	return LongTask{p.Job, p.Name, p.TaskName(i), p.Tasks[i].Host, compare.Last(p, i).Seconds(), p.Recorded.Seconds()}
+	return LongTask{
+		Job: p.Job, Phase: p.Name, Task: p.TaskName(i), Host: p.Tasks[i].Host, Seconds: compare.Last(p, i).Seconds(),
+		PhaseSeconds: p.Recorded.Seconds(),
+	}
+}
+
+// wholeTask names a task that consists of the tasks of another phase.
+type wholeTask struct{ log, job, task string }
+
+// longestParts returns the longest part of each task that consists of other tasks.
+func longestParts(phases []*sim.Phase, whole map[*sim.Phase][]string) map[wholeTask]*LongTask {
+	parts := map[wholeTask]*LongTask{}
+	for _, p := range phases {
+		longest := longTask(p, compare.Slowest(p))
+		for _, name := range whole[p] {
+			of := wholeTask{p.Log, p.Job, name}
+			if old := parts[of]; old == nil || longest.Seconds > old.Seconds {
+				parts[of] = &longest
+			}
+		}
+	}
+	return parts
 }
 
 // lines returns the lines below the headline in the text report.

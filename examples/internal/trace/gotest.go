@@ -294,6 +294,7 @@ func (g *goTest) flush() {
 		if !p.ended {
 			open[p.path] = true
 		}
+		whole := "" // the name of the task
 		switch {
 		case p.cached:
 			g.notRun(CachedPackages)
@@ -305,9 +306,10 @@ func (g *goTest) flush() {
 		case p.ended && p.short():
 			short++
 		case p.taken():
+			whole = p.work(&p.whole)
 			g.take(g.phase("go test", "packages"), p, &p.whole, 0)
 		}
-		g.takeTests(p)
+		g.takeTests(p, whole)
 	}
 	g.hintShort("package", short)
 	if n := len(open); n > 0 {
@@ -341,8 +343,9 @@ func (p *goPackage) short() bool {
 	})
 }
 
-// takeTests adds the runs of the tests of a package.
-func (g *goTest) takeTests(p *goPackage) {
+// takeTests adds the runs of the tests of a package. whole is the name of the task that is the run of the package; empty if
+// the run is no task.
+func (g *goTest) takeTests(p *goPackage, whole string) {
 	for k := range p.runs {
 		r := &p.runs[k]
 		if r.skipped {
@@ -355,6 +358,9 @@ func (g *goTest) takeTests(p *goPackage) {
 			r.state = Cached
 		}
 		i := g.phase("go test", "tests of "+nameOf([]byte(p.path)))
+		if of := &g.log.Phases[i]; whole != "" && !slices.Contains(of.Whole, whole) {
+			of.Whole = append(of.Whole, whole)
+		}
 		g.take(i, p, r, g.executor([]byte(p.path), 0, 0)) // the tests of a package run in one process
 	}
 }

@@ -107,8 +107,8 @@ func TestGoTestsThatDidNotRun(t *testing.T) {
 0 fail unbuilt - 0
 `))
 	assert.ElementsMatch(t, []string{
-		"packages: p without TestA/env, TestLong 2.1 succeeded", "packages: prints 9 succeeded",
-		"tests of p: TestA without TestA/env 2 succeeded", "tests of cached: TestC 7.5 cached",
+		"packages: p (TestA/env, TestLong skipped) 2.1 succeeded", "packages: prints 9 succeeded",
+		"tests of p: TestA (TestA/env skipped) 2 succeeded", "tests of cached: TestC 7.5 cached",
 	}, seconds(log))
 	assert.Equal(t, map[string]int{
 		trace.CachedPackages: 1, trace.CachedTests: 1, trace.SkippedTests: 1, trace.EmptyPackages: 2, trace.UnbuiltPackages: 1,
@@ -154,7 +154,7 @@ func TestJUnitSkippedParts(t *testing.T) {
 	log := read(t, `<testsuites><testsuite name="s"><testcase classname="k" name="T" time="2"/>
 <testcase classname="k" name="T/slow"><skipped/></testcase><testcase classname="k" name="T/fast" time="1"/>
 <testcase classname="k" name="U" time="3"><testcase name="in"><skipped/></testcase></testcase></testsuite></testsuites>`)
-	assert.ElementsMatch(t, []string{"s: k.T without T/slow 2 succeeded", "s: k.U without in 3 succeeded"}, seconds(log))
+	assert.ElementsMatch(t, []string{"s: k.T (T/slow skipped) 2 succeeded", "s: k.U (in skipped) 3 succeeded"}, seconds(log))
 	assert.Equal(t, map[string]int{trace.SkippedTests: 2}, log.NotRun)
 }
 

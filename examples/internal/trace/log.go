@@ -96,6 +96,9 @@ type Phase struct {
 	Step bool
 	// Names are the names of the tasks, by number; empty if tasks have no names, or too many to store.
 	Names []string
+	// Whole are the names of the tasks of another phase of the job that consist of tasks of this phase; nil if there are
+	// none. Such a task is the run of a package, and the tasks of this phase are its tests.
+	Whole []string
 	// Tasks is the declared number of tasks. If the log declares none, or an absurd number, it is the number that the
 	// attempts show. Attempt.Task is always below it. A task may have no attempt.
 	Tasks int

@@ -84,10 +84,11 @@ func (t *Tests) span(from, to Opt) {
 }
 
 // workOf returns the name of the work of a test or package, of which some parts were skipped. A run without a part is
-// other work than a run with it, so their times are not compared. The names of the parts are sorted.
+// other work than a run with it, so their times are not compared. The names of the parts are sorted. An example of a name
+// is "example.com/b (TestA, TestB skipped)".
 func workOf(name string, skipped []string) string {
 	if len(skipped) == 0 {
 		return name
 	}
-	return name + " without " + strings.Join(slices.Compact(skipped), ", ")
+	return name + " (" + strings.Join(slices.Compact(skipped), ", ") + " skipped)"
 }

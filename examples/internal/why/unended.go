@@ -58,11 +58,23 @@ const longestRun = 365 * 24 * time.Hour
 // Tasks returns the number of the tasks without a success.
 func (u *Unended) Tasks() int { return u.Running + u.Stopped + u.Waiting + u.Untimed }
 
-// Add adds the tasks of a log. replayed has, by number of the phase in the log, the phases with tasks that are alike.
+// Add adds the tasks of a log. replayed has, by number of the phase in the log, the phases with tasks that are alike. A
+// task that consists of the tasks of another phase is left out if one of these has no success.
 func (u *Unended) Add(log *trace.Log, replayed map[int]*sim.Phase) {
 	end := endOf(log)
+	wholes := map[[2]string]bool{} // by job and name
 	for i := range log.Phases {
-		u.phase(log, i, end, medianOf(replayed[i]))
+		p := &log.Phases[i]
+		var own Unended
+		if len(p.Whole) > 0 {
+			own.phase(log, i, end, 0, nil)
+		}
+		for _, task := range p.Whole {
+			wholes[[2]string{p.Job, task}] = wholes[[2]string{p.Job, task}] || own.Running+own.Stopped > 0
+		}
+	}
+	for i := range log.Phases {
+		u.phase(log, i, end, medianOf(replayed[i]), wholes)
 	}
 }
 
@@ -94,8 +106,8 @@ func medianOf(p *sim.Phase) float64 {
 }
 
 // phase adds the tasks of a phase. A phase without an attempt is left out: it may never have been asked for. end is the
-// end of the log.
-func (u *Unended) phase(log *trace.Log, phase int, end int64, median float64) {
+// end of the log. wholes are true for the tasks to leave out.
+func (u *Unended) phase(log *trace.Log, phase int, end int64, median float64, wholes map[[2]string]bool) {
 	p := &log.Phases[phase]
 	if len(p.Attempts) == 0 {
 		return
@@ -112,6 +124,8 @@ func (u *Unended) phase(log *trace.Log, phase int, end int64, median float64) {
 		switch {
 		case t.done:
 			u.Ended++
+			continue
+		case wholes[[2]string{p.Job, p.TaskName(int32(task))}]:
 			continue
 		case t.succeeded:
 			u.Untimed++
