@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -96,7 +97,25 @@ func option(text []byte) string {
 	}
 	separators := bytes.Count(head, []byte(",")) + bytes.Count(head, []byte("\t")) + bytes.Count(head, []byte(";"))
 	if separators > 1 && text[0] != '{' && text[0] != '[' {
-		return "if a row is a worker in a step, name the columns: -step, -worker, -seconds and -group; " + elseLines
+		return "if a row is an attempt, the first line must name the columns phase, task, start and finish" + lacked(head) +
+			"; if a row is a worker in a step, name the columns: -step, -worker, -seconds and -group; " + elseLines
+	}
+	return ""
+}
+
+// lacked writes which columns of a table of attempts a first line lacks, such as ", of which it lacks start and finish". It
+// writes nothing if the line lacks all of them, because the line may name no columns.
+func lacked(head []byte) string {
+	fields := bytes.FieldsFunc(head, func(r rune) bool { return strings.ContainsRune(",;\t\r\" ", r) })
+	var without []string
+	wanted := []string{"phase", "task", "start", "finish"}
+	for _, name := range wanted {
+		if !slices.ContainsFunc(fields, func(f []byte) bool { return string(f) == name }) {
+			without = append(without, name)
+		}
+	}
+	if n := len(without); n > 0 && n < len(wanted) {
+		return ", of which it lacks " + strings.Join(without, " and ")
 	}
 	return ""
 }

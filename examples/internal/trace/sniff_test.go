@@ -62,3 +62,17 @@ func TestRefusalsNameTheOption(t *testing.T) {
 		assert.ErrorContains(t, err, want, text)
 	}
 }
+
+// The error for a table with other names of columns says which names a table of attempts needs.
+func TestTableWithOtherColumns(t *testing.T) {
+	for text, want := range map[string]string{
+		"job,phase,task,begin,end,host\nj,p,0,0,5,m1\n": "the first line must name the columns phase, task, start and finish, " +
+			"of which it lacks start and finish; if a row is a worker in a step",
+		"Phase;\"task\";begin;finished\np;0;1;2\n": "start and finish, of which it lacks start and finish;",
+		"machine,begin,end\nm1,0,5\nm2,0,9\n":      "the columns phase, task, start and finish; if a row is a worker",
+		"task,start,finish\n0,0,5\n":               "start and finish, of which it lacks phase; if a row",
+	} {
+		_, err := trace.Read(strings.NewReader(text), "log")
+		assert.ErrorContains(t, err, want, text)
+	}
+}
