@@ -75,6 +75,10 @@ func TestUnendedTasksAreInTheVerdict(t *testing.T) {
 	d, _ = diagnosed(t, hundred("j,p,100,0,1000,m9,failed"))
 	assert.Contains(t, d.Slow, "1 task never succeeded: it failed or was killed after 0.1 times the median of its phase.")
 	assert.Contains(t, d.Do, nothing, "a short failure is no straggler")
+	d, _ = diagnosed(t, hundred("j,p,100,0,,m9,failed"))
+	assert.Contains(t, d.Slow, "1 task never succeeded: it failed or was killed.", "the log does not show when")
+	d, _ = diagnosed(t, hundred("j,p,100,0,,m9,", "j,p,101,20000000,20010000,m9,"))
+	assert.Contains(t, d.Slow, "it had run 2001 times the median of its phase.")
 }
 
 // If tasks are not known to be alike, a task without a success has no median, and is named if it ran longest.
@@ -90,4 +94,18 @@ func TestUnendedTasksThatAreNotAlike(t *testing.T) {
 	d, _ = diagnosed(t, log+`{"job":"j","phase":"p","task":5,"start":0,"finish":60000,"state":"killed","host":"n1"}`)
 	assert.Contains(t, d.Slow, "1 task never succeeded: it failed or was killed after 60 s. The longest of 5 tasks is 4")
 	assert.Equal(t, "Look first at task 5 of j p on machine n1: it ran 60 s, and failed or was killed.", d.Do)
+}
+
+// In a log of steps, the advice about the workers stands in place of the request for more tasks in a phase.
+func TestStepsOfTwoWorkers(t *testing.T) {
+	log := "job,phase,task,start,finish,host\n"
+	for step := range 40 {
+		for worker := range 2 {
+			log += fmt.Sprintf("j,s%d,%d,%d,%d,h%d\n", step, worker, step*2000, step*2000+1000+300*worker, worker)
+		}
+	}
+	d, _ := diagnosed(t, log)
+	assert.Contains(t, d.Slow, "No phase has 3 tasks that ended and are alike")
+	assert.Contains(t, d.Do, "Record more steps, with the stage and the machine of each worker")
+	assert.NotContains(t, d.Do, "Give a log")
 }

@@ -123,7 +123,7 @@ func (r *Report) slow() string {
 		return text + fmt.Sprintf(" It is 1 task (%s), which takes %s.", Percent(r.Stragglers.Share), times(r.slowest()))
 	}
 	return text + fmt.Sprintf(" They are %d tasks (%s): each takes more than 1.5 times the median of its phase, and the "+
-		"slowest %.3g times.", n, Percent(r.Stragglers.Share), r.slowest())
+		"slowest %s.", n, Percent(r.Stragglers.Share), multiple(r.slowest()))
 }
 
 // slowest returns the largest multiple of the median of its phase that a task takes.

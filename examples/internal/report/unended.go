@@ -79,12 +79,12 @@ func (r *Report) unended() string {
 	}
 	var texts []string
 	if n := u.Running; n > 0 {
-		texts = append(texts, fmt.Sprintf("%s had not ended when the log ended: %s %s.", words.Counted(n, "task"),
-			words.Plural(n, "it had run", "they had run up to"), ran(u.LongestRunning, n)))
+		texts = append(texts, words.Counted(n, "task")+" had not ended when the log ended"+
+			ran(words.Plural(n, ": it had run ", ": they had run up to "), u.LongestRunning, n)+".")
 	}
 	if n := u.Stopped; n > 0 {
-		texts = append(texts, fmt.Sprintf("%s never succeeded: %s %s.", words.Counted(n, "task"),
-			words.Plural(n, "it failed or was killed after", "they failed or were killed after up to"), ran(u.LongestStopped, n)))
+		texts = append(texts, words.Counted(n, "task")+" never succeeded: "+words.Plural(n, "it failed or was killed",
+			"they failed or were killed")+ran(words.Plural(n, " after ", " after up to "), u.LongestStopped, n)+".")
 	}
 	if n := u.Waiting; n > 0 {
 		texts = append(texts, words.Counted(n, "task")+" had not begun when the log ended.")
@@ -96,12 +96,16 @@ func (r *Report) unended() string {
 	return strings.Join(texts, " ")
 }
 
-// ran writes the time of the task that ran longest of a number of tasks.
-func ran(t why.UnendedTask, of int) string {
-	if t.Times > 0 {
-		return fmt.Sprintf("%.3g times the median of %s phase", t.Times, words.Plural(of, "its", "their"))
+// ran writes the time of the task that ran longest of a number of tasks, after other words; empty if the time is not known.
+func ran(before string, t why.UnendedTask, of int) string {
+	switch {
+	case t.Seconds == 0:
+		return ""
+	case t.Times > 0:
+		return before + multiple(t.Times) + " the median of " + words.Plural(of, "its", "their") + " phase"
+	default:
+		return before + Span(t.Seconds)
 	}
-	return Span(t.Seconds)
 }
 
 // lookUnended returns sentences that name the worst task without a success, and what to do about it.

@@ -89,4 +89,12 @@ func named(job, name string) string {
 }
 
 // times writes a multiple of the median.
-func times(ratio float64) string { return fmt.Sprintf("%.3g times the median of its phase", ratio) }
+func times(ratio float64) string { return multiple(ratio) + " the median of its phase" }
+
+// multiple writes a multiple such as "4.25 times" or "1570 times".
+func multiple(ratio float64) string {
+	if ratio >= 1000 {
+		return fmt.Sprintf("%.0f times", ratio)
+	}
+	return fmt.Sprintf("%.3g times", ratio)
+}
