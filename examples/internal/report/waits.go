@@ -442,18 +442,12 @@ func (w *Waits) diagnose(d *Diagnosis) {
 // on whether a task of a step can run again elsewhere.
 func (w *Waits) advise(d *Diagnosis) {
 	d.Waits = w.String() + " " + w.why()
-	few := d.Do == tooFew
-	if few { // a step of two workers can be compared with other steps
-		d.Do = w.do()
-	}
 	if !w.known() {
 		return
 	}
 	const condition = " For tasks that can run again elsewhere, unlike the workers of a training job: "
-	if !few {
-		if d.Do = w.do() + condition + d.Do; strings.HasSuffix(d.Do, nothing) {
-			d.Do = w.do()
-		}
+	if d.Do = w.do() + condition + d.Do; strings.HasSuffix(d.Do, nothing) {
+		d.Do = w.do()
 	}
 	d.Saves = w.saves() + condition + d.Saves
 }
