@@ -145,6 +145,25 @@ func TestHugeTimesMakeNoNaN(t *testing.T) {
 	}
 }
 
+// An age up to the longest time that a curve accepts has an answer, and what is beyond has none.
+func TestAgesHaveTheBoundOfTimes(t *testing.T) {
+	c := evenly(38, 2, 30)
+	beyond := math.Nextafter(estimate.MaxSample, math.Inf(1))
+	for age, known := range map[float64]bool{0: true, 30: true, estimate.MaxSample: true, beyond: false, math.Inf(1): false, -1: false} {
+		for _, d := range []estimate.Distribution{
+			survival.Residual{Curve: c, Age: age}, survival.Without{Curve: c, Age: age}, survival.Residual{Curve: c, Age: 2 * age, Scale: 2},
+		} {
+			assert.Equal(t, known, d.Mean() < math.MaxFloat64, "%#v", d)
+			assert.Equal(t, known, d.CDF(math.MaxFloat64) > 0, "%#v", d)
+			assert.Equal(t, known, d.Quantile(0.5) < math.MaxFloat64, "%#v", d)
+		}
+	}
+	for scale, known := range map[float64]bool{0: true, math.MaxFloat64 / 1e3: true, math.Inf(1): false, -1: false} {
+		d := survival.Residual{Curve: c, Age: 10, Scale: scale}
+		assert.Equal(t, known, d.Quantile(0.5) < math.Inf(1), "scale %v", scale)
+	}
+}
+
 // The quantile of a share is the time that this share exceeds, for small shares too, and for narrow and wide bodies.
 func TestTailQuantilesAreExactForNarrowAndWideBodies(t *testing.T) {
 	for _, wide := range []float64{0.2, 1, 3, 9} {

@@ -21,10 +21,10 @@ func main() {
 	seeds := flag.Int("seeds", 10, "runs of each world, or of the log")
 	log := flag.String("log", "", "replay the phases of this `file` in place of worlds; format: docs/format.md")
 	flag.Parse()
-	err := error(nil)
-	if *log == "" {
+	err := fmt.Errorf("-seeds is %d, want at least 1", *seeds)
+	if *seeds > 0 && *log == "" {
 		err = inWorlds(*seeds)
-	} else {
+	} else if *seeds > 0 {
 		err = onLog(*log, *seeds)
 	}
 	if err != nil {
@@ -83,7 +83,7 @@ func inWorlds(seeds int) error {
 	return nil
 }
 
-// onLog prints the same for the phases of a log. A copy that never ran takes the time of an attempt that did, drawn anew
+// onLog prints the same for the phases of a log whose tasks are alike. A copy that never ran takes the time of an attempt that did, drawn anew
 // for each seed.
 func onLog(path string, seeds int) error {
 	log, err := trace.Open(path)
@@ -91,8 +91,8 @@ func onLog(path string, seeds int) error {
 		return err
 	}
 	phases, _ := workload.FromLog(log)
-	if len(phases) == 0 {
-		return errors.New(path + " has no phase to replay")
+	if phases = workload.Divide(phases, false).Alike; len(phases) == 0 {
+		return errors.New(path + " has no phase of tasks that are alike, so a copy's time can't be known")
 	}
 	head()
 	for _, model := range []sim.Progress{sim.Linear, sim.None} {
