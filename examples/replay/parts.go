@@ -8,6 +8,7 @@ import (
 
 	"github.com/straggler-go/straggler/examples/internal/sim"
 	"github.com/straggler-go/straggler/examples/internal/trace"
+	"github.com/straggler-go/straggler/examples/internal/words"
 	"github.com/straggler-go/straggler/examples/internal/workload"
 )
 
@@ -30,20 +31,36 @@ func wholes(log *trace.Log, phases []*sim.Phase) map[named][]string {
 	return all
 }
 
-// leaveOutWholes returns the phases of a log without those whose tasks consist of the tasks of other phases. Otherwise the
-// time of a test would count twice: in the phase of the tests, and in the phase of the packages.
+// leaveOutWholes returns the phases of a log without the tasks that consist of the tasks of other phases. Otherwise the time
+// of a test would count twice: in the phase of the tests, and in the phase of the packages. A package without tests stays.
 func (l *loaded) leaveOutWholes(log *trace.Log, phases []*sim.Phase) []*sim.Phase {
 	all := wholes(log, phases)
-	return slices.DeleteFunc(phases, func(p *sim.Phase) bool {
+	if len(all) == 0 {
+		return phases
+	}
+	parts := *log // the log without the attempts of these tasks
+	parts.Phases = slices.Clone(log.Phases)
+	for _, p := range phases {
+		left := map[int32]bool{} // numbers of the tasks that are left out
 		for i := range p.Tasks {
 			if all[named{p.Job, p.TaskName(i)}] != nil {
-				l.hints = append(l.hints, fmt.Sprintf("phase %s %s is not replayed: its tasks consist of the tasks of other phases",
-					p.Job, p.Name))
-				return true
+				left[p.Tasks[i].Number] = true
 			}
 		}
-		return false
-	})
+		if len(left) == 0 {
+			continue
+		}
+		of := &parts.Phases[p.Source]
+		of.Attempts = slices.DeleteFunc(slices.Clone(of.Attempts), func(a trace.Attempt) bool { return left[a.Task] })
+		hint := fmt.Sprintf("phase %s %s is not replayed: its tasks consist of the tasks of other phases", p.Job, p.Name)
+		if len(left) < len(p.Tasks) {
+			hint = fmt.Sprintf("%s of phase %s %s %s not replayed: %s of the tasks of other phases", words.Counted(len(left), "task"),
+				p.Job, p.Name, words.Plural(len(left), "is", "are"), words.Plural(len(left), "it consists", "they consist"))
+		}
+		l.hints = append(l.hints, hint)
+	}
+	phases, _ = workload.FromLog(&parts) // the first reading has counted what cannot be replayed
+	return phases
 }
 
 // leaveOutRuns removes the phases of runs of a task that consists of other tasks, if the runs of these tasks are phases, too.

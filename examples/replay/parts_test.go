@@ -78,6 +78,16 @@ func TestPackagesAndTheirTestsAreNotAddedUp(t *testing.T) {
 	assert.Equal(t, 9, r.Input.Tasks)
 	assert.Contains(t, strings.Join(r.Notes, "\n"), "phase go test packages is not replayed")
 
+	// A package without tests consists of no other task, so it counts itself.
+	alone := `{"Time":"2026-03-01T10:00:00Z","Action":"start","Package":"x/p"}
+{"Time":"2026-03-01T10:00:20Z","Action":"pass","Package":"x/p","Elapsed":20}
+`
+	_, r = diagnosed(t, slowTests("pass")+alone, "-alike")
+	assert.InDelta(t, 0.4+3.4+20, r.NoAction.Time, 1e-9)
+	assert.Equal(t, 10, r.Input.Tasks)
+	assert.Contains(t, strings.Join(r.Notes, "\n"), "2 tasks of phase go test packages are not replayed: they consist of the tasks of "+
+		"other phases")
+
 	args := []string{"-json", "-policy", "least-cost"}
 	for run := range 10 { // logs of ten runs, on ten days
 		args = append(args, file(t, strings.ReplaceAll(slowTests("pass"), "2026-03-01", fmt.Sprintf("2026-03-%02d", run+1))))
