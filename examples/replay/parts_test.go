@@ -100,3 +100,12 @@ func TestPackagesAndTheirTestsAreNotAddedUp(t *testing.T) {
 	assert.InDelta(t, 10*(0.8+3), all.NoAction.Time, 0.01, "the tests of a run take 3.8 s")
 	assert.Equal(t, 110, all.Apart.Compared)
 }
+
+// The name of a package with many skipped tests is long. It is cut, and the package still consists of its tests.
+func TestThePartsOfALongNameAreFound(t *testing.T) {
+	log := strings.ReplaceAll(slowTests("pass"), "TestSkipped", "TestSkipped"+strings.Repeat("Long", 100))
+	d, _ := diagnosed(t, log)
+	assert.Contains(t, d.Slow, "Its longest part is TestSlow, which takes 3 s.")
+	_, r := diagnosed(t, log, "-alike")
+	assert.InDelta(t, 0.4+3.4, r.NoAction.Time, 1e-9, "the packages take 4.8 s")
+}

@@ -294,7 +294,7 @@ func (g *goTest) flush() {
 		if !p.ended {
 			open[p.path] = true
 		}
-		whole := "" // the name of the task
+		whole := "" // the name of the task, as nameTask stores it
 		switch {
 		case p.cached:
 			g.notRun(CachedPackages)
@@ -306,7 +306,7 @@ func (g *goTest) flush() {
 		case p.ended && p.short():
 			short++
 		case p.taken():
-			whole = p.work(&p.whole)
+			whole = nameOf([]byte(p.work(&p.whole)))
 			g.take(g.phase("go test", "packages"), p, &p.whole, 0)
 		}
 		g.takeTests(p, whole)
