@@ -100,7 +100,7 @@ type stepTable struct {
 	fields  [][]byte
 	ok      bool // the last row was read
 	index   map[string]int
-	seen    map[[2]string]bool // workers of steps: with a time, or without
+	seen    map[[2]string]bool // workers of steps with a time
 	without []without
 }
 
@@ -110,13 +110,15 @@ type without struct {
 	worker, group string
 }
 
-// lacking counts the steps of each worker whose time is impossible, unless another row has a time of it.
+// lacking counts the steps of each worker that have only impossible times of it. seen are the workers of steps with a time;
+// lacking adds the workers that it counts, so that a step with two such rows counts once.
 func lacking(rows []without, seen map[[2]string]bool) (all []Lacking) {
 	index := map[[2]string]int{}
 	for _, w := range rows {
 		if seen[w.key] {
 			continue
 		}
+		seen[w.key] = true
 		i, ok := index[[2]string{w.group, w.worker}]
 		if !ok {
 			i = len(all)
@@ -263,6 +265,7 @@ func StepsOf(log *Log) (steps *Steps, hint string) {
 		return nil, ""
 	}
 	s := &Steps{}
+	seen := map[[2]string]bool{} // workers of steps with a time
 	var none []without
 	var seconds []float64
 	for i := range log.Phases {
@@ -275,12 +278,14 @@ func StepsOf(log *Log) (steps *Steps, hint string) {
 			a := &p.Attempts[k]
 			d, ok := a.Duration()
 			name := p.TaskName(a.Task)
+			key := [2]string{strconv.Itoa(i), name}
 			if ok && d <= 0 {
-				none = append(none, without{worker: name, group: log.Stages[name]})
+				none = append(none, without{key, name, log.Stages[name]})
 			}
 			if !ok || d <= 0 {
 				continue
 			}
+			seen[key] = true
 			r := StepRow{
 				Worker: name, Group: log.Stages[name], Position: name,
 				Machine: log.Hosts[a.Host].Name, Seconds: d.Seconds(),
@@ -294,7 +299,7 @@ func StepsOf(log *Log) (steps *Steps, hint string) {
 		slices.SortFunc(rows, func(a, b StepRow) int { return cmp.Compare(a.Worker, b.Worker) })
 		s.Labels, s.Rows = append(s.Labels, p.Name), append(s.Rows, rows)
 	}
-	s.Lacking = lacking(none, nil)
+	s.Lacking = lacking(none, seen)
 	slices.Sort(seconds)
 	if len(seconds) == 0 || seconds[len(seconds)/2] < shortestStep {
 		if most[1] == "steps" {

@@ -219,3 +219,25 @@ func TestWorkersThatStepsLack(t *testing.T) {
 	assert.Len(t, steps.Rows[0], 3)
 	assert.Equal(t, []trace.Lacking{{Worker: "n/0", Steps: 30}}, steps.Lacking)
 }
+
+// A step that has two impossible times of a worker lacks it once. A step that also has a good time of it does not lack it.
+func TestAStepLacksAWorkerOnce(t *testing.T) {
+	text := "n,w,s\n"
+	log := &trace.Log{Hosts: make([]trace.Host, 1)}
+	for step := range 30 {
+		text += fmt.Sprintf("%d,h0,1\n%d,h1,NaN\n%d,h1,NaN\n%d,h2,NaN\n%d,h2,1\n", step, step, step, step, step)
+		p := trace.Phase{Name: fmt.Sprint("step ", step), Step: true, Names: []string{"h0", "h1", "h2"}, Tasks: 3}
+		for _, took := range [][2]int{{0, 1000}, {1, 0}, {1, 0}, {2, 0}, {2, 1000}} {
+			p.Attempts = append(p.Attempts, trace.Attempt{Task: int32(took[0]), Start: trace.Known(0), Finish: trace.Known(int64(took[1]))})
+		}
+		log.Phases = append(log.Phases, p)
+	}
+	table, err := trace.ReadSteps(strings.NewReader(text), "x", trace.Columns{Step: "n", Worker: "w", Seconds: "s"})
+	require.NoError(t, err)
+	ofLog, _ := trace.StepsOf(log)
+	require.NotNil(t, ofLog)
+	for _, s := range []*trace.Steps{table, ofLog} {
+		assert.Equal(t, []trace.Lacking{{Worker: "h1", Steps: 30}}, s.Lacking)
+		assert.Len(t, s.Rows[0], 2)
+	}
+}
