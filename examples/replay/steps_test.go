@@ -323,6 +323,7 @@ func TestStepsThatBlameNobody(t *testing.T) {
 			"40 steps, 40 tasks", "table of 40 whole steps, with 40 rows;", "How slow: Each step has one worker, so nobody waits.",
 			"name the column that tells them apart by -worker.",
 		}, []string{": 0 steps", "0.0%", "last most often"}},
+		{"a very slow worker", tableOf(40, "1", "1", "999.7", "1"), []string{"Worker h2 takes 1000 times the median of its equals."}, nil},
 		{"one step", tableOf(1, "5", "9"), []string{
 			"Worker h1 is last in 1 of 1 step; among", "last in 1 of 1 step (0.5 among equals), 44.4% would be saved: worker h1",
 		}, []string{"±"}},

@@ -336,9 +336,9 @@ func (f *Finding) why(w *Waits) string {
 	default:
 		when = fmt.Sprintf(" since step %s%s, where it costs %s", f.From, f.place, Percent(f.While))
 	}
-	takes := fmt.Sprintf(" takes %.3g times the median of its equals%s", f.Times, when)
+	takes := fmt.Sprintf(" takes %s the median of its equals%s", multiple(f.Times), when)
 	if f.Ended {
-		takes = fmt.Sprintf(" took %.3g times the median of its equals%s", f.Times, when)
+		takes = fmt.Sprintf(" took %s the median of its equals%s", multiple(f.Times), when)
 	}
 	switch f.reason {
 	case causes.SlowMachine:
@@ -347,8 +347,8 @@ func (f *Finding) why(w *Waits) string {
 		return upper(f.Who) + takes + "."
 	case causes.SlowPlace:
 		if f.stage {
-			return upper(f.Who) + fmt.Sprintf(" has the last worker in %d of %s, and takes %.3g times as long as the other stages, on all "+
-				"its machines: the place is at fault, not a machine.", f.Last, words.Counted(w.Steps, "step"), f.Times)
+			return upper(f.Who) + fmt.Sprintf(" has the last worker in %d of %s, and takes %s as long as the other stages, on all its "+
+				"machines: the place is at fault, not a machine.", f.Last, words.Counted(w.Steps, "step"), multiple(f.Times))
 		}
 		return upper(f.Who) + takes + ", with several machines: the place is at fault, not a machine."
 	case causes.UnevenWork:

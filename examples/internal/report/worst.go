@@ -93,7 +93,7 @@ func times(ratio float64) string { return multiple(ratio) + " the median of its 
 
 // multiple writes a multiple such as "4.25 times" or "1570 times".
 func multiple(ratio float64) string {
-	if ratio >= 1000 {
+	if ratio >= 999.5 { // which %.3g rounds to 1e+03
 		return fmt.Sprintf("%.0f times", ratio)
 	}
 	return fmt.Sprintf("%.3g times", ratio)
