@@ -68,7 +68,8 @@ type Finding struct {
 type Lag struct {
 	Machine, Stage, Replica int
 	// Steps is the number of steps of the worker, and Last the number of those in which it alone was the last. Steps in
-	// which several were last together count for nobody. Chance is Last if all members of a step are equal.
+	// which several were last together count for nobody. Chance is the number of the other steps in which the worker would
+	// be last if all members of a step were equal.
 	Steps, Last int
 	Chance      float64
 	// Saved is the share of the steps' time that is saved if the worker takes its equals' median. Error is its standard

@@ -299,7 +299,8 @@ func TestStepsThatBlameNobody(t *testing.T) {
 			"What to do: Nothing: the workers hardly wait for one another.", "table of 40 whole steps, with 160 rows;",
 		}, []string{"is last in", "now one is last", "last most often", "Impossible"}},
 		{"some ties", tableOf(30, "1", "2", "2", "1", "1") + "30,h0,1\n30,h1,3\n30,h2,2\n30,h3,1\n30,h4,1\n", []string{
-			"worker h1 is last most often, in 1 of 31 steps; among equals each would be last in 0.2.",
+			"worker h1 is last most often, in 1 of the 1 step without a tie; among equals each would be last in 0.2.",
+			"last in 1 of the 1 step without a tie (0.2 among equals), ",
 			"In 30 of 31 steps several workers are last together, which counts for none of them.",
 			"Worker h1 takes 2.03 times the median of its equals. Worker h2 takes 2 times", "did so at once, that would save",
 		}, []string{"in each step"}},
@@ -323,6 +324,13 @@ func TestStepsThatBlameNobody(t *testing.T) {
 			"40 steps, 40 tasks", "table of 40 whole steps, with 40 rows;", "How slow: Each step has one worker, so nobody waits.",
 			"name the column that tells them apart by -worker.",
 		}, []string{": 0 steps", "0.0%", "last most often"}},
+		{"ties, and a worker that is replaced", tableOf(40, "1", "1", "2", "2") + "40,h0,1\n40,h1,1\n40,h2,2\n40,h9,1\n", []string{
+			"worker h2 is last most often, in 1 of the 1 step without a tie; among equals each would be last in 0.25.",
+		}, nil},
+		{"ties, and a new worker", tableOf(40, "1", "1", "2", "2") + "40,h0,1\n40,h1,1\n40,h8,1\n40,h9,2\n" +
+			"41,h0,1\n41,h1,1\n41,h8,2\n41,h9,2\n", []string{
+			"Worker h9 is last in 1 of its steps without a tie; among equals each would be last in 0.25.",
+		}, []string{"of the 1 step"}},
 		{"a very slow worker", tableOf(40, "1", "1", "999.7", "1"), []string{"Worker h2 takes 1000 times the median of its equals."}, nil},
 		{"one step", tableOf(1, "5", "9"), []string{
 			"Worker h1 is last in 1 of 1 step; among", "last in 1 of 1 step (0.5 among equals), 44.4% would be saved: worker h1",
@@ -347,6 +355,19 @@ func TestStepsThatBlameNobody(t *testing.T) {
 				assert.Equal(t, w.Steps > 1, l.Error != nil)
 			}
 		})
+	}
+}
+
+// The table of the page says that two of its columns leave out the steps with a tie.
+func TestThePageCountsTies(t *testing.T) {
+	for ties, want := range map[int]string{0: "", 30: "Steps with a tie: 30."} {
+		log, page := file(t, tableOf(ties, "1", "2", "2", "1")+"30,h0,1\n30,h1,3\n30,h2,2\n30,h3,1\n"), filepath.Join(t.TempDir(), "page.html")
+		code, _, errors := call("-step", "s", "-worker", "w", "-seconds", "t", "-html", page, log)
+		require.Zero(t, code, errors)
+		written, err := os.ReadFile(page)
+		require.NoError(t, err)
+		assert.Contains(t, string(written), want)
+		assert.Equal(t, ties > 0, strings.Contains(string(written), "Steps with a tie"))
 	}
 }
 

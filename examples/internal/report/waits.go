@@ -48,8 +48,9 @@ type Lacking struct {
 type Last struct {
 	Worker string `json:"worker"`
 	Steps  int    `json:"steps"`
-	Last   int    `json:"last"`
-	// Chance is the number of steps in which it would be last if all members were equal.
+	// Last is the number of steps in which it alone was last. Chance is the number of steps without a tie in which it would be
+	// last if all members were equal.
+	Last   int     `json:"last"`
 	Chance float64 `json:"chance"`
 	Saved  float64 `json:"saved_share"`
 	// Error is the standard error of Saved; null for a single step, which has none.
@@ -160,10 +161,9 @@ func (w *Waits) String() string {
 		"the next slowest.", Percent(w.Wait), Percent(w.Second))
 	if len(w.Last) > 0 {
 		l := w.Last[0]
-		often := fmt.Sprintf(" %s is last in %d of %s;", upper(l.Worker), l.Last, words.Counted(l.Steps, "step"))
+		often := fmt.Sprintf(" %s is last in %s;", upper(l.Worker), w.often(l))
 		if float64(l.Last) < rarely*float64(l.Steps) {
-			often = fmt.Sprintf(" No worker is last often: %s is last most often, in %d of %s;", l.Worker, l.Last,
-				words.Counted(l.Steps, "step"))
+			often = fmt.Sprintf(" No worker is last often: %s is last most often, in %s;", l.Worker, w.often(l))
 		}
 		text += fmt.Sprintf("%s among equals each would be last in %.3g.", often, l.Chance)
 	}
@@ -179,6 +179,18 @@ func (w *Waits) String() string {
 			words.Counted(w.Incomplete, "step"), words.Plural(w.Incomplete, "is", "are"))
 	}
 	return text + w.lacks()
+}
+
+// often writes in how many steps a worker was last. Last.Last and Last.Chance count only steps without a tie, so the text
+// says of how many such steps. If the worker lacks some steps, the number of its ties is not known.
+func (w *Waits) often(l Last) string {
+	switch {
+	case w.Tied == 0:
+		return fmt.Sprintf("%d of %s", l.Last, words.Counted(l.Steps, "step"))
+	case l.Steps == w.Steps:
+		return fmt.Sprintf("%d of the %s without a tie", l.Last, words.Counted(w.Steps-w.Tied, "step"))
+	}
+	return fmt.Sprintf("%d of its steps without a tie", l.Last)
 }
 
 // mostLacking is the number of workers with impossible times that the diagnosis names.
@@ -459,8 +471,7 @@ func (w *Waits) table(out *printer) {
 	}
 	out.f("\nThe workers that were last most often:\n")
 	for _, l := range w.Last {
-		out.f("  last in %d of %s (%.3g among equals), %s would be saved: %s\n", l.Last, words.Counted(l.Steps, "step"), l.Chance,
-			saved(l.Saved, l.Error), short(l.Worker))
+		out.f("  last in %s (%.3g among equals), %s would be saved: %s\n", w.often(l), l.Chance, saved(l.Saved, l.Error), short(l.Worker))
 	}
 	if w.LeftOut > 0 {
 		out.f("  and %s\n", words.Counted(w.LeftOut, "other worker"))
