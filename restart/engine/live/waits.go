@@ -162,9 +162,16 @@ func (w *waiting) sentences() []string {
 	}
 	var all []string
 	if len(w.last) > 0 {
-		l, steps := w.last[0], float64(w.Steps)
-		all = append(all, fmt.Sprintf("%s was last in %.0f %% of %d phases; among equals each would be last in %.0f %%.", l.worker,
-			100*float64(l.Last)/steps, w.Steps, 100*l.Chance/steps))
+		l, steps := w.last[0], w.Steps-w.Tied // neither Last nor Chance counts a phase with a tie
+		of := fmt.Sprintf("%d phases", steps)
+		switch {
+		case w.Tied > 0 && steps == 1:
+			of = "the 1 phase without a tie"
+		case w.Tied > 0:
+			of = fmt.Sprintf("the %d phases without a tie", steps)
+		}
+		all = append(all, fmt.Sprintf("%s was last in %.0f %% of %s; among equals each would be last in %.0f %%.", l.worker,
+			100*float64(l.Last)/float64(steps), of, 100*l.Chance/float64(steps)))
 	}
 	if w.Tied > 0 {
 		all = append(all, fmt.Sprintf("In %.0f %% of the phases several tasks were last together, which counts for none of them.",

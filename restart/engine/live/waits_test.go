@@ -309,4 +309,12 @@ func TestTiedPhasesNameNobody(t *testing.T) {
 	page := get(t, j.view, "/")
 	assert.Contains(t, page, "In 100 % of the phases several tasks were last together, which counts for none of them.")
 	assert.NotContains(t, page, "was last in")
+
+	// One phase has no tie. Both shares are shares of this phase.
+	j.step("train", Names{}, 5, 6, 5, 5)
+	tied := "In 91 % of the phases several tasks were last together"
+	page = get(t, j.view, "/")
+	assert.Contains(t, page, "machine 1 was last in 100 % of the 1 phase without a tie; among equals each would be last in 25 %. "+tied)
+	j.step("train", Names{}, 5, 5, 5, 6)
+	assert.Contains(t, get(t, j.view, "/"), "was last in 50 % of the 2 phases without a tie; among equals each would be last in 25 %.")
 }
