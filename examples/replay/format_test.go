@@ -1,14 +1,18 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/straggler-go/straggler/estimate/causes"
 
 	"github.com/straggler-go/straggler/examples/internal/trace"
 )
@@ -23,6 +27,28 @@ func blocks(t *testing.T, language string) (texts []string) {
 	}
 	require.NotEmpty(t, texts, language)
 	return texts
+}
+
+// The page defines the median of a phase by examples with an even and with an odd number of tasks.
+func TestTheMedianIsAsDescribed(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "format.md"))
+	require.NoError(t, err)
+	_, text, found := strings.Cut(strings.ReplaceAll(string(page), "\n", " "), "The median of a phase is ")
+	require.True(t, found)
+	text, _, found = strings.Cut(text, "([glossary]")
+	require.True(t, found)
+	odd := map[bool]bool{}
+	for _, m := range regexp.MustCompile(`(\d+) s of (\d+ s(?:, \d+ s)* and \d+ s)`).FindAllStringSubmatch(text, -1) {
+		var times []float64
+		for _, s := range regexp.MustCompile(`\d+`).FindAllString(m[2], -1) {
+			seconds, err := strconv.ParseFloat(s, 64)
+			require.NoError(t, err)
+			times = append(times, seconds)
+		}
+		odd[len(times)%2 == 1] = true
+		assert.Equal(t, m[1], fmt.Sprint(causes.Median(times)), m[0])
+	}
+	assert.Equal(t, map[bool]bool{false: true, true: true}, odd, text)
 }
 
 // replay reads the examples of docs/format.md and of "replay help format" without faults. Together they name each
