@@ -23,7 +23,7 @@ type Stragglers struct {
 // Survey counts the stragglers of the phases.
 func Survey(phases []*sim.Phase) (s Stragglers) {
 	for _, p := range phases {
-		middle := middleTime(p)
+		middle := Median(p)
 		works := make([]float64, 0, len(p.Tasks)) // the sizes that are known
 		for _, t := range p.Tasks {
 			if t.Work > 0 {
@@ -53,9 +53,9 @@ func Survey(phases []*sim.Phase) (s Stragglers) {
 
 func slow(d, middle time.Duration) bool { return float64(d) > Slow*float64(middle) }
 
-// middleTime returns the median time of the tasks of a phase. As in package causes, tasks without a positive time do not
-// count.
-func middleTime(p *sim.Phase) time.Duration {
+// Median returns the median time of the tasks of a phase; 0 if no task has a positive time. As in package causes, other tasks
+// do not count.
+func Median(p *sim.Phase) time.Duration {
 	return causes.Median(slices.DeleteFunc(timesOf(p), func(d time.Duration) bool { return d <= 0 }))
 }
 
@@ -77,7 +77,7 @@ func Slowest(p *sim.Phase) (task int) {
 
 // AppendRatios appends the time of each task of a phase divided by the median of the phase.
 func AppendRatios(ratios []float64, p *sim.Phase) []float64 {
-	middle := middleTime(p)
+	middle := Median(p)
 	if middle <= 0 {
 		return ratios
 	}

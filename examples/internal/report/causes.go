@@ -30,8 +30,8 @@ type Causes struct {
 	// Machines are the slow machines, the worst first. MachinesLeftOut is the number of further slow machines.
 	Machines        []Machine `json:"machines,omitempty"`
 	MachinesLeftOut int       `json:"machines_left_out"`
-	// MachinesSaved is the time that the phases would save if no task on the slow machines took longer than the median of
-	// the tasks elsewhere, in seconds; 0 if slow machines are not the main cause. It is an upper bound of what is saved
+	// MachinesSaved is about the time that the phases would save if no attempt failed on the slow machines and no task there
+	// took longer than the median of the tasks elsewhere, in seconds; 0 if slow machines are not the main cause. Less is saved
 	// without these machines, because their slots are lost then.
 	MachinesSaved float64 `json:"machines_saved_seconds"`
 	// Recurring are tasks that are slow in most phases of their kind, on any machine, the worst first.

@@ -259,7 +259,7 @@ func (r *Report) saves() string {
 	switch cause := r.Diagnosis.Cause; {
 	case cause == "" || r.Diagnosis.Do == nothing || r.Diagnosis.Do == giveEnds:
 	case cause == causes.Machine.String() && r.Causes.MachinesSaved > 0:
-		text = fmt.Sprintf("Keeping work off %s would have saved at most %s: less if no other slots replace %s. ",
+		text = fmt.Sprintf("Keeping work off %s would have saved about %s: less if no other slots replace %s. ",
 			r.Causes.slowMachines(), r.amount(r.Causes.MachinesSaved/r.NoAction.Time),
 			words.Plural(len(r.Causes.Machines), "its slots", "their slots")) + text
 	default:

@@ -27,7 +27,7 @@ func example() *Report {
 }
 
 // kept is the first sentence about what the advice on machine n4 saves.
-const kept = "Keeping work off machine n4 would have saved at most 8.1 min (20.0%): less if no other slots replace its slots. "
+const kept = "Keeping work off machine n4 would have saved about 8.1 min (20.0%): less if no other slots replace its slots. "
 
 func TestDiagnosis(t *testing.T) {
 	r := example()

@@ -92,22 +92,17 @@ func endOf(log *trace.Log) (end int64) {
 	return end
 }
 
-// medianOf returns the median by which stragglers of a phase are counted, in seconds; 0 if it is not known.
-func medianOf(p *sim.Phase) float64 {
+// medianOf returns the median by which stragglers of a phase are counted; 0 if it is not known.
+func medianOf(p *sim.Phase) time.Duration {
 	if p == nil {
 		return 0
 	}
-	ratios := compare.AppendRatios(nil, p)
-	if len(ratios) == 0 {
-		return 0
-	}
-	slowest := compare.Slowest(p)
-	return compare.Last(p, slowest).Seconds() / ratios[slowest]
+	return compare.Median(p)
 }
 
 // phase adds the tasks of a phase. A phase without an attempt is left out: it may never have been asked for. end is the
 // end of the log. wholes are true for the tasks to leave out.
-func (u *Unended) phase(log *trace.Log, phase int, end int64, median float64, wholes map[[2]string]bool) {
+func (u *Unended) phase(log *trace.Log, phase int, end int64, median time.Duration, wholes map[[2]string]bool) {
 	p := &log.Phases[phase]
 	if len(p.Attempts) == 0 {
 		return
@@ -144,7 +139,7 @@ func (u *Unended) phase(log *trace.Log, phase int, end int64, median float64, wh
 		}
 		switch {
 		case median > 0:
-			row.Times = row.Seconds / median
+			row.Times = float64(t.ran) / float64(median)
 		case t.running:
 			u.Unmeasured++
 		}

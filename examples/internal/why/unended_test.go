@@ -1,6 +1,7 @@
 package why_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -79,4 +80,17 @@ func TestListOfUnendedTasksIsBounded(t *testing.T) {
 	assert.Equal(t, u.LongestRunning, u.Worst[0])
 	assert.Equal(t, 90., u.Worst[0].Seconds)
 	assert.Equal(t, 60., u.Worst[19].Seconds)
+}
+
+// A task that ran for exactly 1.5 times the median is not slow. Times are compared in nanoseconds: in seconds, 0.258 s would be
+// over 1.5 times 0.172 s.
+func TestUnendedTaskOfExactlyTheLimit(t *testing.T) {
+	for finish, slow := range map[int]int{258: 0, 259: 1} {
+		var lines []string
+		for task := range 3 {
+			lines = append(lines, fmt.Sprintf(`{"job":"j","phase":"p","task":%d,"start":0,"finish":172}`, task))
+		}
+		lines = append(lines, fmt.Sprintf(`{"job":"j","phase":"p","task":3,"start":0,"finish":%d,"state":"killed"}`, finish))
+		assert.Equal(t, slow, unendedOf(t, lines...).Slow, "%d ms", finish)
+	}
 }
