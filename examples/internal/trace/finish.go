@@ -15,9 +15,12 @@ func (b *builder) finish() *Log {
 			b.log.Faults[SameNumber] += b.log.Phases[i].sameNumbers()
 		}
 	}
-	if b.log.Format == Lines || b.log.Format == Table {
+	switch b.log.Format {
+	case Lines, Table:
 		b.units()
 		b.nameUnknownFields()
+	case Spark, SparkREST:
+		b.retried()
 	}
 	return b.log
 }

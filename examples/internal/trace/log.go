@@ -94,6 +94,11 @@ type Phase struct {
 	Family string
 	// Step says that the phase is a step of a job with a barrier, in which each task is the work of one worker.
 	Step bool
+	// Over says that the job of the phase has ended, though the log may not have the time. No task begins later.
+	Over bool
+	// Retried says that the log has a later attempt of the stage. Spark gives it the tasks without a success, under other
+	// numbers.
+	Retried bool
 	// Names are the names of the tasks, by number; empty if tasks have no names, or too many to store.
 	Names []string
 	// Whole are the names of the tasks of another phase of the job that consist of tasks of this phase; nil if there are

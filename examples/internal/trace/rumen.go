@@ -17,6 +17,7 @@ type rumen struct {
 type rumenJob struct {
 	id            string
 	launched      Opt
+	ended         bool // the trace has its outcome
 	maps, reduces rumenTasks
 	faults        Faults
 }
@@ -87,7 +88,7 @@ func (t *rumen) member(job *rumenJob, key string) error {
 		err := t.tasks(job, &others)
 		job.faults[Housework] += others.attempts.n
 		return err
-	case "jobID", "launchTime", "totalMaps", "totalReduces":
+	case "jobID", "outcome", "launchTime", "totalMaps", "totalReduces":
 	default:
 		return t.s.skip()
 	}
@@ -100,6 +101,8 @@ func (t *rumen) member(job *rumenJob, key string) error {
 	switch key {
 	case "jobID":
 		job.id = nameOf(c.name())
+	case "outcome":
+		job.ended = len(c.text()) > 0
 	case "launchTime":
 		job.launched = c.clock(&job.faults)
 	case "totalMaps":
@@ -140,11 +143,11 @@ func (t *rumen) commit(job *rumenJob) {
 	t.log.Faults.add(&job.faults)
 	var maps []int
 	if i, ok := t.jobPhase(job.id, "maps", &job.maps); ok {
-		t.log.Phases[i].Submitted = job.launched
+		t.log.Phases[i].Submitted, t.log.Phases[i].Over = job.launched, job.ended
 		maps = []int{i}
 	}
 	if i, ok := t.jobPhase(job.id, "reduces", &job.reduces); ok {
-		t.log.Phases[i].DependsOn = maps
+		t.log.Phases[i].DependsOn, t.log.Phases[i].Over = maps, job.ended
 	}
 }
 
