@@ -77,8 +77,76 @@ func TestUnendedTasksAreInTheVerdict(t *testing.T) {
 	assert.Contains(t, d.Do, nothing, "a short failure is no straggler")
 	d, _ = diagnosed(t, hundred("j,p,100,0,,m9,failed"))
 	assert.Contains(t, d.Slow, "1 task never succeeded: it failed or was killed.", "the log does not show when")
+	d, _ = diagnosed(t, hundred("j,p,100,0,480000,,killed", "j,p,100,480000,481000,m9,killed"))
+	assert.Contains(t, d.Do, "Look first at task 100 of j p: it ran 8 min, 48 times the median", "its machine is not known")
+	d, _ = diagnosed(t, hundred("j,p,100,0,480000,m7,killed", "j,p,100,499000,,m8,"))
+	assert.Equal(t, "Look first at task 100 of j p on machine m8: it had run 1 s, 0.1 times the median of its phase, and had not "+
+		"ended. An earlier attempt on machine m7 ran 8 min, 48 times the median of its phase, and failed or was killed.", d.Do)
 	d, _ = diagnosed(t, hundred("j,p,100,0,,m9,", "j,p,101,20000000,20010000,m9,"))
 	assert.Contains(t, d.Slow, "it had run 2001 times the median of its phase.")
+}
+
+// Tasks with a median and tasks without one are said apart.
+func TestUnendedTasksWithAndWithoutAMedian(t *testing.T) {
+	for rows, want := range map[string]string{
+		"j,p,100,495000,,m9,\nj,q,0,0,,m9,": "2 tasks had not ended when the log ended: 1 had run 0.5 times the median of its phase, " +
+			"and 1 had run 8.33 min in a phase without a median.",
+		"j,p,100,0,15000,m9,failed\nj,q,0,0,60000,m9,failed\nj,q,1,0,70000,m9,killed\nj,p,101,0,,m9,failed": "4 tasks never " +
+			"succeeded: they failed or were killed, 1 after 1.5 times the median of its phase, 2 after up to 70 s in phases without " +
+			"a median, and 1 after an unknown time.",
+		"j,q,0,0,60000,m9,failed\nj,q,1,0,70000,m9,killed": "2 tasks never succeeded: they failed or were killed after up to 70 s.",
+	} {
+		d, _ := diagnosed(t, hundred(strings.Split(rows, "\n")...))
+		assert.Contains(t, d.Slow, want)
+	}
+}
+
+// If many tasks failed, there is something to do, also if none of them ran long.
+func TestManyFailures(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("job,phase,task,start,finish,host,state\n")
+	for i := range 100 {
+		took, state := 10000, ""
+		if i >= 10 {
+			took, state = 14000, "failed"
+		}
+		fmt.Fprintf(&b, "j,p,%d,%d,%d,m%d,%s\n", i, i/2*14000, i/2*14000+took, i%2, state)
+	}
+	d, r := diagnosed(t, b.String())
+	assert.Equal(t, 90, r.Unended.Stopped)
+	assert.Equal(t, "See why these tasks failed or were killed: until they succeed, little can be said.", d.Do)
+}
+
+// Tasks that succeeded at unknown times are no reason for another log, and no tasks without a success.
+func TestSuccessesWithoutTimes(t *testing.T) {
+	d, r := diagnosed(t, hundred("j,p,100,,,m9,succeeded", "j,p,101,,,m9,succeeded"))
+	assert.Equal(t, 2, r.Unended.Untimed)
+	assert.Contains(t, d.Slow, "2 tasks succeeded, but the log lacks their times.")
+	assert.Contains(t, d.Do, "Nothing")
+	assert.NotContains(t, d.Saves, "The replay lacks")
+}
+
+// In a phase that the engine declared complete, the log lacks tasks: they need not be late.
+func TestTasksWithoutAnAttemptInACompletePhase(t *testing.T) {
+	log := `{"job":"j","phase":"p","tasks":6,"completed":10000}` + "\n"
+	for i := range 3 {
+		log += fmt.Sprintf(`{"job":"j","phase":"p","task":%d,"start":0,"finish":10000}`+"\n", i)
+	}
+	for i := range 3 {
+		log += fmt.Sprintf(`{"job":"j","phase":"q","task":%d,"start":800000,"finish":900000}`+"\n", i)
+	}
+	d, _ := diagnosed(t, log)
+	assert.Contains(t, d.Slow, "The log has no attempt of 3 tasks.")
+	assert.NotContains(t, d.Slow, "had not begun")
+	assert.NotContains(t, d.Saves, "The replay lacks")
+}
+
+// A straggler does not hide a task without a success that ran for nearly as long.
+func TestStragglerBesideAHang(t *testing.T) {
+	d, _ := diagnosed(t, hundred("j,p,100,0,490000,m8,", "j,p,101,20000,,m9,"))
+	assert.Contains(t, d.Do, "Look first at task 100 of j p on machine m8: it takes 8.17 min")
+	assert.Contains(t, d.Do, "Look also at task 101 of j p on machine m9: it had run 8 min, 48 times the median of its phase, and "+
+		"had not ended.")
 }
 
 // If tasks are not known to be alike, a task without a success has no median, and is named if it ran longest.

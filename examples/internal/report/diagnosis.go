@@ -96,8 +96,8 @@ func (r *Report) Diagnose() {
 	if d.Saves == "" {
 		d.Saves = "Nothing."
 	}
-	if u := r.Unended; u != nil && len(r.Policies) > 0 {
-		d.Saves += fmt.Sprintf(" The replay lacks %s without a success.", words.Counted(u.Tasks(), "task"))
+	if u := r.Unended; u != nil && u.Missing() > 0 && len(r.Policies) > 0 {
+		d.Saves += fmt.Sprintf(" The replay lacks %s without a success.", words.Counted(u.Missing(), "task"))
 	}
 	if r.Waits != nil && !r.waitsOnly {
 		r.Waits.advise(d)
@@ -186,10 +186,8 @@ func (r *Report) do(cause string) string {
 			return r.lookUnended()
 		case r.few && r.Stragglers.Tasks == 0:
 			return tooFew
-		case r.open():
-			return giveEnds
 		}
-		return nothing
+		return cmp.Or(r.open(), nothing)
 	}
 	var texts []string
 	if r.hangsLongest() {
@@ -205,6 +203,13 @@ func (r *Report) do(cause string) string {
 		texts = append(texts, fmt.Sprintf("Look first at machine %s.", short(r.Causes.Place.Machine)))
 	case len(r.Worst) > 0:
 		texts = append(texts, r.Worst[0].look())
+	}
+	if r.hangs() && !r.hangsLongest() {
+		first := "Look first"
+		if len(texts) > 0 {
+			first = "Look also"
+		}
+		texts = append(texts, strings.Replace(r.lookUnended(), "Look first", first, 1))
 	}
 	if s := r.Setting; s != nil && gains(s.Time) {
 		texts = append(texts, fmt.Sprintf("In %s, set %s.", s.Engine, s.Setting))
@@ -257,7 +262,7 @@ func (r *Report) saves() string {
 			"the time of another task. " + text
 	}
 	switch cause := r.Diagnosis.Cause; {
-	case cause == "" || r.Diagnosis.Do == nothing || r.Diagnosis.Do == giveEnds:
+	case cause == "" || slices.Contains([]string{nothing, giveEnds, seeFailures}, r.Diagnosis.Do):
 	case cause == causes.Machine.String() && r.Causes.MachinesSaved > 0:
 		text = fmt.Sprintf("Keeping work off %s would have saved about %s: less if no other slots replace %s. ",
 			r.Causes.slowMachines(), r.amount(r.Causes.MachinesSaved/r.NoAction.Time),

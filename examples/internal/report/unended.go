@@ -26,24 +26,34 @@ const (
 	tooFew = "Give a log with more tasks in a phase: this log shows neither that there are stragglers nor that there are none."
 	// giveEnds is the advice if too many tasks have not ended.
 	giveEnds = "Give a log in which these tasks have ended: until then, little can be said."
+	// seeFailures is the advice if too many tasks have no success, and most of them failed or were killed.
+	seeFailures = "See why these tasks failed or were killed: until they succeed, little can be said."
 )
 
-// hangs reports whether a task without a success ran for more than 1.5 times the median of its phase.
+// hangs reports whether an attempt of a task without a success ran for more than 1.5 times the median of its phase.
 func (r *Report) hangs() bool { return r.Unended != nil && r.Unended.Slow > 0 }
 
-// hangsLongest reports whether a task without a success ran for more than 1.5 times the median of its phase, and longer
-// than every straggler.
-func (r *Report) hangsLongest() bool { return r.hangs() && r.Unended.Worst[0].Times > r.slowest() }
+// hangsLongest reports whether an attempt of a task without a success ran for more than 1.5 times the median of its phase,
+// and longer than every straggler.
+func (r *Report) hangsLongest() bool {
+	return r.hangs() && r.Unended.Worst[0].Longest().Times > r.slowest()
+}
 
-// open reports whether too many tasks have not ended for a verdict on the others to say much, or whether a running task
-// can be compared with no other.
-func (r *Report) open() bool {
+// open returns an advice if too many tasks have no success for a verdict on the others to say much, or if a running task can
+// be compared with no other; empty otherwise. Tasks that succeeded at unknown times are not among them.
+func (r *Report) open() string {
 	u := r.Unended
 	if u == nil {
-		return false
+		return ""
 	}
-	missing := u.Running + u.Waiting + u.Untimed
-	return u.Unmeasured > 0 || float64(missing) > manyUnended*float64(u.Ended+u.Tasks())
+	many := manyUnended * float64(u.Ended+u.Tasks())
+	switch {
+	case u.Unmeasured > 0 || float64(u.Running+u.Waiting) > many:
+		return giveEnds
+	case float64(u.Missing()) > many:
+		return seeFailures
+	}
+	return ""
 }
 
 // noStragglers returns sentences for a report without a straggler.
@@ -80,14 +90,17 @@ func (r *Report) unended() string {
 	var texts []string
 	if n := u.Running; n > 0 {
 		texts = append(texts, words.Counted(n, "task")+" had not ended when the log ended"+
-			ran(words.Plural(n, ": it had run ", ": they had run up to "), u.LongestRunning, n)+".")
+			ran(": "+words.Plural(n, "it", "they")+" had run ", ": ", " had run ", u.RunningFor)+".")
 	}
 	if n := u.Stopped; n > 0 {
 		texts = append(texts, words.Counted(n, "task")+" never succeeded: "+words.Plural(n, "it failed or was killed",
-			"they failed or were killed")+ran(words.Plural(n, " after ", " after up to "), u.LongestStopped, n)+".")
+			"they failed or were killed")+ran(" after ", ", ", " after ", u.StoppedAfter)+".")
 	}
 	if n := u.Waiting; n > 0 {
 		texts = append(texts, words.Counted(n, "task")+" had not begun when the log ended.")
+	}
+	if n := u.Unseen; n > 0 {
+		texts = append(texts, fmt.Sprintf("The log has no attempt of %s.", words.Counted(n, "task")))
 	}
 	if n := u.Untimed; n > 0 {
 		texts = append(texts, fmt.Sprintf("%s succeeded, but the log lacks %s times.", words.Counted(n, "task"),
@@ -96,34 +109,69 @@ func (r *Report) unended() string {
 	return strings.Join(texts, " ")
 }
 
-// ran writes the time of the task that ran longest of a number of tasks, after other words; empty if the time is not known.
-func ran(before string, t why.UnendedTask, of int) string {
-	switch {
-	case t.Seconds == 0:
-		return ""
-	case t.Times > 0:
-		return before + multiple(t.Times) + " the median of " + words.Plural(of, "its", "their") + " phase"
-	default:
-		return before + Span(t.Seconds)
+// ran writes how long tasks ran, such as ": they had run up to 50 times the median of their phase". It is empty if no time is
+// known. If a median is known for all of them, or for none, the text begins with the words alone. Otherwise it begins with the
+// mark, and the words each stand behind a number of tasks: ": 1 had run 3 times the median of its phase, and 1 had run 60 s in a
+// phase without a median".
+func ran(alone, mark, each string, t why.Ran) string {
+	var texts []string
+	kinds := min(t.Measured, 1) + min(t.Unmeasured, 1) + min(t.Untimed, 1)
+	add := func(n int, time string) {
+		switch {
+		case n == 0:
+		case kinds == 1:
+			texts = append(texts, alone+time)
+		default:
+			texts = append(texts, fmt.Sprintf("%d%s%s", n, each, time))
+		}
 	}
+	add(t.Measured, words.Plural(t.Measured, "", "up to ")+multiple(t.Times)+" the median of "+
+		words.Plural(t.Measured, "its", "their")+" phase")
+	unmeasured := words.Plural(t.Unmeasured, "", "up to ") + Span(t.Seconds)
+	if kinds > 1 {
+		unmeasured += words.Plural(t.Unmeasured, " in a phase without a median", " in phases without a median")
+	}
+	add(t.Unmeasured, unmeasured)
+	switch {
+	case kinds == 1 && t.Untimed == 0:
+		return texts[0]
+	case kinds <= 1:
+		return ""
+	}
+	add(t.Untimed, "an unknown time")
+	last := len(texts) - 1
+	return mark + strings.Join(texts[:last], ", ") + ", and " + texts[last]
 }
 
 // lookUnended returns sentences that name the worst task without a success, and what to do about it.
 func (r *Report) lookUnended() string {
 	t := r.Unended.Worst[0]
-	text, measured := lookAt(t.Job, t.Phase, t.Task, t.Host), ""
-	if t.Times > 0 {
-		measured = ", " + times(t.Times)
-	}
+	text := lookAt(t.Job, t.Phase, t.Task, t.Host)
 	if !t.Running {
-		return fmt.Sprintf("%s: it ran %s%s, and failed or was killed.", text, Span(t.Seconds), measured)
+		return fmt.Sprintf("%s: it ran %s, and failed or was killed.", text, spent(t.UnendedAttempt))
 	}
-	text = fmt.Sprintf("%s: it had run %s%s, and had not ended.", text, Span(t.Seconds), measured)
-	switch {
+	text = fmt.Sprintf("%s: it had run %s, and had not ended.", text, spent(t.UnendedAttempt))
+	if e := t.Earlier; e != nil {
+		where := ""
+		if e.Host != "" {
+			where = " on machine " + short(e.Host)
+		}
+		text += fmt.Sprintf(" An earlier attempt%s ran %s, and failed or was killed.", where, spent(*e))
+	}
+	switch open := r.open(); {
 	case t.Times >= hungTimes:
 		text += " Give each attempt a timeout."
-	case r.open():
-		text += " " + giveEnds
+	case open != "":
+		text += " " + open
+	}
+	return text
+}
+
+// spent writes the time of an attempt, and its multiple of the median if it is known.
+func spent(a why.UnendedAttempt) string {
+	text := Span(a.Seconds)
+	if a.Times > 0 {
+		text += ", " + times(a.Times)
 	}
 	return text
 }
@@ -139,7 +187,7 @@ func (r *Report) lookLonger(d *Diagnosis) {
 	if len(r.Apart.Longest) > 0 {
 		longest = r.Apart.Longest[0].Seconds
 	}
-	if len(u.Worst) == 0 || u.Worst[0].Seconds <= longest {
+	if len(u.Worst) == 0 || u.Worst[0].Longest().Seconds <= longest {
 		d.Slow += " " + r.unended()
 		return
 	}

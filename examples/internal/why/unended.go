@@ -17,22 +17,36 @@ type Unended struct {
 	Ended int `json:"ended"`
 	// Running is the number of tasks that had not ended when the log ended. Stopped is the number of tasks whose attempts
 	// all failed or were killed. Waiting is the number of tasks that had not begun. Untimed is the number of tasks that
-	// succeeded, but the log lacks their times.
+	// succeeded, but the log lacks their times. Unseen is the number of tasks without an attempt in the log, in phases that
+	// the engine declared complete, or whose job has ended.
 	Running int `json:"running"`
 	Stopped int `json:"stopped"`
 	Waiting int `json:"not_begun"`
 	Untimed int `json:"without_times"`
-	// Slow is the number of running and stopped tasks that ran for more than 1.5 times the median of their phase.
-	// Unmeasured is the number of running tasks for which no median is known.
+	Unseen  int `json:"without_attempt"`
+	// Slow is the number of running and stopped tasks of which an attempt ran for more than 1.5 times the median of their
+	// phase. Unmeasured is the number of running tasks for which no median is known.
 	Slow       int `json:"slow"`
 	Unmeasured int `json:"running_without_median"`
-	// Worst are the running and stopped tasks that ran longest, measured by the median if it is known. LeftOut is the
-	// number of further such tasks.
+	// Worst are the running and stopped tasks with the longest attempts, measured by the median if it is known. LeftOut is
+	// the number of further such tasks.
 	Worst   []UnendedTask `json:"worst"`
 	LeftOut int           `json:"left_out"`
-	// LongestRunning and LongestStopped are the running task and the stopped task that ran longest, in the same sense.
-	LongestRunning UnendedTask `json:"-"`
-	LongestStopped UnendedTask `json:"-"`
+	// RunningFor and StoppedAfter say how long the running tasks and the stopped tasks ran.
+	RunningFor   Ran `json:"-"`
+	StoppedAfter Ran `json:"-"`
+}
+
+// Ran says how long several tasks ran, as of [UnendedTask.Times] and [UnendedTask.Seconds].
+type Ran struct {
+	// Measured is the number of tasks in a phase with a median. The longest of them ran Times times this median.
+	Measured int
+	Times    float64
+	// Unmeasured is the number of tasks in a phase without a median. The longest of them ran for Seconds.
+	Unmeasured int
+	Seconds    float64
+	// Untimed is the number of tasks for which the log has no time.
+	Untimed int
 }
 
 // UnendedTask is a task that began and has no successful attempt.
@@ -40,13 +54,30 @@ type UnendedTask struct {
 	Job   string `json:"job"`
 	Phase string `json:"name"`
 	Task  string `json:"task"`
-	Host  string `json:"host,omitempty"`
 	// Running is true if the task had not ended when the log ended.
 	Running bool `json:"running"`
-	// Seconds is the time of its longest attempt, up to the end of the log. Times is Seconds divided by the median of the
-	// tasks of its phase that ended; 0 if no median is known, or if the tasks are not known to be alike.
+	// UnendedAttempt is the longest attempt of the task; of a running task, the longest attempt that had not ended.
+	UnendedAttempt
+	// Earlier is the longest failed or killed attempt of a running task; null if no such attempt ran longer than the attempt
+	// that had not ended.
+	Earlier *UnendedAttempt `json:"earlier,omitempty"`
+}
+
+// UnendedAttempt is an attempt that did not succeed.
+type UnendedAttempt struct {
+	Host string `json:"host,omitempty"`
+	// Seconds is the time of the attempt, up to the end of the log. Times is Seconds divided by the median of the tasks of
+	// its phase that ended; 0 if no median is known, or if the tasks are not known to be alike.
 	Seconds float64 `json:"seconds"`
 	Times   float64 `json:"times_the_median,omitempty"`
+}
+
+// Longest returns the longest attempt of the task.
+func (t UnendedTask) Longest() UnendedAttempt {
+	if t.Earlier != nil {
+		return *t.Earlier
+	}
+	return t.UnendedAttempt
 }
 
 // mostUnended is the largest number of listed tasks.
@@ -55,8 +86,11 @@ const mostUnended = 20
 // longestRun is the longest time of an attempt. A longer time is a mistake of a clock.
 const longestRun = 365 * 24 * time.Hour
 
-// Tasks returns the number of the tasks without a success.
-func (u *Unended) Tasks() int { return u.Running + u.Stopped + u.Waiting + u.Untimed }
+// Tasks returns the number of all these tasks.
+func (u *Unended) Tasks() int { return u.Missing() + u.Untimed + u.Unseen }
+
+// Missing returns the number of the tasks that have not succeeded, as far as the log shows.
+func (u *Unended) Missing() int { return u.Running + u.Stopped + u.Waiting }
 
 // Add adds the tasks of a log. replayed has, by number of the phase in the log, the phases with tasks that are alike. A
 // task that consists of the tasks of another phase is left out if one of these has no success.
@@ -119,48 +153,59 @@ func (u *Unended) phase(log *trace.Log, phase int, end int64, median time.Durati
 		switch {
 		case t.done:
 			u.Ended++
-			continue
 		case wholes[[2]string{p.Job, p.TaskName(int32(task))}]:
-			continue
 		case t.succeeded:
 			u.Untimed++
-			continue
-		case !t.running && !t.stopped:
-			u.Waiting++
-			continue
-		case t.running:
-			u.Running++
+		case p.Retried:
+		case t.running.seen || t.stopped.seen:
+			u.began(log, UnendedTask{Job: p.Job, Phase: p.Name, Task: p.TaskName(int32(task)), Running: t.running.seen}, t, median)
+		case (p.Over || p.Completed.Known()) && !t.seen:
+			u.Unseen++
 		default:
-			u.Stopped++
+			u.Waiting++
 		}
-		row := UnendedTask{
-			Job: p.Job, Phase: p.Name, Task: p.TaskName(int32(task)), Host: log.Hosts[t.host].Name,
-			Running: t.running, Seconds: t.ran.Seconds(),
-		}
-		switch {
-		case median > 0:
-			row.Times = float64(t.ran) / float64(median)
-		case t.running:
-			u.Unmeasured++
-		}
-		if row.Times > compare.Slow {
-			u.Slow++
-		}
-		u.list(row)
 	}
+}
+
+// began adds a task that began. row is its row in the list, without the attempts.
+func (u *Unended) began(log *trace.Log, row UnendedTask, t *soFar, median time.Duration) {
+	shown, longest, ran := &t.stopped, &t.stopped, &u.StoppedAfter
+	if row.Running {
+		u.Running++
+		shown, ran = &t.running, &u.RunningFor
+	} else {
+		u.Stopped++
+	}
+	row.UnendedAttempt = shown.row(log, median)
+	if longest.ran > shown.ran {
+		earlier := longest.row(log, median)
+		row.Earlier = &earlier
+	} else {
+		longest = shown
+	}
+	switch {
+	case !shown.timed:
+		ran.Untimed++
+	case median > 0:
+		ran.Measured++
+		ran.Times = max(ran.Times, row.Times)
+	default:
+		ran.Unmeasured++
+		ran.Seconds = max(ran.Seconds, row.Seconds)
+	}
+	if row.Running && median <= 0 {
+		u.Unmeasured++
+	}
+	if median > 0 && float64(longest.ran) > compare.Slow*float64(median) {
+		u.Slow++
+	}
+	u.list(row)
 }
 
 // list puts a task into the list of the worst. The tasks that ran most times the median come first.
 func (u *Unended) list(t UnendedTask) {
-	longest := &u.LongestStopped
-	if t.Running {
-		longest = &u.LongestRunning
-	}
-	if byLength(t, *longest) < 0 {
-		*longest = t
-	}
 	at, _ := slices.BinarySearchFunc(u.Worst, t, func(a, b UnendedTask) int {
-		return cmp.Or(byLength(a, b), -1) // after its equals
+		return cmp.Or(byLength(a.Longest(), b.Longest()), -1) // after its equals
 	})
 	u.Worst = slices.Insert(u.Worst, at, t)
 	if len(u.Worst) > mostUnended {
@@ -169,39 +214,63 @@ func (u *Unended) list(t UnendedTask) {
 	}
 }
 
-// byLength orders tasks so that the task that ran most times the median is first, or longest if no median is known.
-func byLength(a, b UnendedTask) int {
+// byLength orders attempts so that the one that ran most times the median is first, or longest if no median is known.
+func byLength(a, b UnendedAttempt) int {
 	return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(b.Seconds, a.Seconds))
 }
 
-// soFar is what the attempts of a task show: done says that one of them succeeded with known times, or was not needed.
+// soFar is what the attempts of a task show: seen says that there is one, and done that one of them succeeded with known
+// times, or was not needed.
 type soFar struct {
-	done, succeeded, running, stopped bool
-	ran                               time.Duration // the time of the longest attempt
-	host                              int32         // of this attempt
+	seen, done, succeeded bool
+	running, stopped      longestOf
+}
+
+// longestOf is the longest of several attempts: seen says that there is one, and timed that its time is known.
+type longestOf struct {
+	seen, timed bool
+	ran         time.Duration
+	host        int32
 }
 
 // add adds an attempt. end is the end of the log.
 func (s *soFar) add(a *trace.Attempt, end int64) {
 	start, began := a.Start.Get()
 	ran, known := a.Duration()
+	s.seen = true
 	switch a.State {
 	case trace.Cached:
 		s.done = true
 	case trace.Succeeded, trace.Lost:
 		s.done, s.succeeded = s.done || known, true
 	case trace.Failed, trace.Killed:
-		s.stopped = true
+		s.stopped.add(ran, known, a.Host)
 	default:
-		s.running = s.running || began
 		if began && !known {
 			ran = time.Duration(max(end-start, 0)) * time.Millisecond
 		}
+		if began {
+			s.running.add(ran, true, a.Host)
+		}
 	}
-	if ran > s.ran && ran <= longestRun || s.host == 0 {
-		s.host = a.Host
+}
+
+// add adds an attempt. A time that a clock mistook is not known.
+func (l *longestOf) add(ran time.Duration, known bool, host int32) {
+	if known = known && ran <= longestRun; !known {
+		ran = 0
 	}
-	if ran <= longestRun {
-		s.ran = max(s.ran, ran)
+	if !l.seen || known && (!l.timed || ran > l.ran) {
+		l.ran, l.host = ran, host
 	}
+	l.seen, l.timed = true, l.timed || known
+}
+
+// row returns the attempt with the name of its host. median is the median of the phase; 0 if it is not known.
+func (l *longestOf) row(log *trace.Log, median time.Duration) UnendedAttempt {
+	a := UnendedAttempt{Host: log.Hosts[l.host].Name, Seconds: l.ran.Seconds()}
+	if median > 0 {
+		a.Times = float64(l.ran) / float64(median)
+	}
+	return a
 }

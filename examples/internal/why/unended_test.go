@@ -45,12 +45,14 @@ func TestUnendedTasks(t *testing.T) {
 		`{"job":"j","phase":"p","task":6,"start":1000,"finish":11000,"state":"succeeded","attempt":1}`,
 		`{"job":"j","phase":"p","task":7,"start":95000}`, // runs for 5 s
 	)
-	running := why.UnendedTask{Job: "j", Phase: "p", Task: "3", Host: "n1", Running: true, Seconds: 80, Times: 8}
-	stopped := why.UnendedTask{Job: "j", Phase: "p", Task: "4", Host: "n3", Seconds: 40, Times: 4}
-	young := why.UnendedTask{Job: "j", Phase: "p", Task: "7", Running: true, Seconds: 5, Times: 0.5}
+	row := func(task string, running bool, host string, seconds, times float64) why.UnendedTask {
+		return why.UnendedTask{Job: "j", Phase: "p", Task: task, Running: running,
+			UnendedAttempt: why.UnendedAttempt{Host: host, Seconds: seconds, Times: times}}
+	}
 	assert.Equal(t, why.Unended{
 		Ended: 4, Running: 2, Stopped: 1, Waiting: 1, Untimed: 1, Slow: 2,
-		Worst: []why.UnendedTask{running, stopped, young}, LongestRunning: running, LongestStopped: stopped,
+		Worst:      []why.UnendedTask{row("3", true, "n1", 80, 8), row("4", false, "n3", 40, 4), row("7", true, "", 5, 0.5)},
+		RunningFor: why.Ran{Measured: 2, Times: 8}, StoppedAfter: why.Ran{Measured: 1, Times: 4},
 	}, u)
 	assert.Equal(t, 5, u.Tasks())
 }
@@ -60,8 +62,7 @@ func TestUnendedTasksOfOtherPhases(t *testing.T) {
 	u := unendedOf(t, threeTasks, `{"job":"j","phase":"q","completed":30000}`, `{"job":"j","phase":"q","task":0,"start":0}`)
 	assert.Equal(t, 1, u.Unmeasured)
 	assert.Zero(t, u.Slow)
-	assert.Equal(t, 30., u.LongestRunning.Seconds)
-	assert.Zero(t, u.LongestRunning.Times)
+	assert.Equal(t, why.Ran{Unmeasured: 1, Seconds: 30}, u.RunningFor)
 }
 
 // The list of the worst tasks is bounded, and begins with the worst.
@@ -77,7 +78,7 @@ func TestListOfUnendedTasksIsBounded(t *testing.T) {
 	assert.Equal(t, 30, u.Running)
 	require.Len(t, u.Worst, 20)
 	assert.Equal(t, 10, u.LeftOut)
-	assert.Equal(t, u.LongestRunning, u.Worst[0])
+	assert.Equal(t, u.RunningFor.Seconds, u.Worst[0].Seconds)
 	assert.Equal(t, 90., u.Worst[0].Seconds)
 	assert.Equal(t, 60., u.Worst[19].Seconds)
 }
@@ -93,4 +94,59 @@ func TestUnendedTaskOfExactlyTheLimit(t *testing.T) {
 		lines = append(lines, fmt.Sprintf(`{"job":"j","phase":"p","task":3,"start":0,"finish":%d,"state":"killed"}`, finish))
 		assert.Equal(t, slow, unendedOf(t, lines...).Slow, "%d ms", finish)
 	}
+}
+
+// The machine of a task is the machine of its longest attempt, also if the log lacks it. A task that still runs has the machine
+// and the time of the attempt that runs; its longer attempt that was killed stands beside them, and counts as slow.
+func TestMachineOfAnUnendedTask(t *testing.T) {
+	u := unendedOf(t, threeTasks,
+		`{"job":"j","phase":"p","task":3,"start":0,"finish":48000,"state":"failed"}`,
+		`{"job":"j","phase":"p","task":3,"attempt":1,"start":48000,"finish":49000,"state":"failed","host":"m9"}`,
+		`{"job":"j","phase":"p","task":4,"start":0,"finish":30000,"state":"killed","host":"m7"}`,
+		`{"job":"j","phase":"p","task":4,"attempt":1,"start":99000,"host":"m8"}`,
+	)
+	require.Len(t, u.Worst, 2)
+	assert.Equal(t, why.UnendedAttempt{Seconds: 48, Times: 4.8}, u.Worst[0].UnendedAttempt)
+	assert.Equal(t, why.UnendedTask{
+		Job: "j", Phase: "p", Task: "4", Running: true, UnendedAttempt: why.UnendedAttempt{Host: "m8", Seconds: 1, Times: 0.1},
+		Earlier: &why.UnendedAttempt{Host: "m7", Seconds: 30, Times: 3},
+	}, u.Worst[1])
+	assert.Equal(t, why.Ran{Measured: 1, Times: 0.1}, u.RunningFor)
+	assert.Equal(t, 2, u.Slow)
+}
+
+// In a phase that the engine declared complete, a task without an attempt may have succeeded. In another phase it has not
+// begun.
+func TestTasksWithoutAnAttempt(t *testing.T) {
+	for completed, want := range map[string][2]int{`,"completed":10000`: {3, 0}, "": {0, 3}} {
+		u := unendedOf(t, threeTasks[strings.Index(threeTasks, "\n")+1:], `{"job":"j","phase":"q","tasks":6`+completed+`}`,
+			`{"job":"j","phase":"q","task":0,"start":0,"finish":10000}`, `{"job":"j","phase":"q","task":1,"start":0,"finish":10000}`,
+			`{"job":"j","phase":"q","task":2,"start":0,"finish":10000}`)
+		assert.Equal(t, want, [2]int{u.Unseen, u.Waiting}, completed)
+		assert.Equal(t, want[1], u.Missing())
+	}
+}
+
+// A job of a Rumen trace with an outcome has ended: a task without an attempt did not begin, and will not.
+func TestTasksOfAFailedJob(t *testing.T) {
+	for outcome, want := range map[string][2]int{`"FAILED"`: {2, 0}, "null": {0, 2}} {
+		u := unendedOf(t, `{"jobID":"job_1","outcome":`+outcome+`,"totalMaps":3,"mapTasks":[{"taskID":"task_1_m_000000","attempts":[`+
+			`{"attemptID":"attempt_1_m_000000_0","result":"SUCCESS","startTime":1000000000,"finishTime":1000009000,"hostName":"/r/h"}]}]}`)
+		assert.Equal(t, want, [2]int{u.Unseen, u.Waiting}, outcome)
+	}
+}
+
+// Spark runs a stage again after a fetch failed. The tasks without a success are in the later attempt of the stage.
+func TestTasksOfAStageThatRanAgain(t *testing.T) {
+	task := func(attempt, id, index int, reason string) string {
+		return fmt.Sprintf(`{"Event":"SparkListenerTaskEnd","Stage ID":0,"Stage Attempt ID":%d,"Task End Reason":{"Reason":%q},`+
+			`"Task Info":{"Task ID":%d,"Index":%d,"Launch Time":5,"Finish Time":9,"Executor ID":"1","Host":"h"}}`, attempt, reason,
+			id, index)
+	}
+	lost := []string{task(0, 0, 0, "Success"), task(0, 1, 1, "Success"), task(0, 2, 2, "FetchFailed")}
+	assert.Equal(t, 1, unendedOf(t, lost...).Stopped)
+	u := unendedOf(t, append(lost, task(1, 3, 0, "Success"))...)
+	assert.Zero(t, u.Tasks())
+	assert.Equal(t, 3, u.Ended)
+	assert.Equal(t, 1, unendedOf(t, append(lost, task(1, 3, 0, "FetchFailed"))...).Stopped, "the last attempt of the stage counts")
 }
