@@ -16,8 +16,9 @@
 //
 // # The rule
 //
-// An outlier is a task that takes over 1.5 times the median of its phase [Mantri §4.1]. The model of a phase is the
-// time that the bytes of a task explain:
+// An outlier is a task that takes over 1.5 times the median of its phase [Mantri §4.1]. The paper gives no least number of
+// tasks; here a phase of one or two tasks has no outlier, see [LeastTasks]. The model of a phase is the time that the bytes
+// of a task explain:
 //
 //	expected = base + a*bytes + b*remote        a, b and base not below 0
 //
@@ -70,6 +71,7 @@
 //	expected    Outlier.Expected       duration
 //	a, b, base  Model                  seconds a byte, seconds
 //	1.5         Config.Outlier         times the median
+//	3           LeastTasks             tasks of a phase with an outlier
 //	20 %        Config.Residual        share of the expected time
 //	ratio       Suspect.Ratio          of time to expected time
 //

@@ -212,3 +212,20 @@ func TestBytesAreChargedBesideCohorts(t *testing.T) {
 	assert.InDelta(t, b.Wait.Seconds(), b.Split.Seconds()+b.Data.Seconds(), .1)
 	assert.Greater(t, b.Data, 30*time.Second, "%v", b)
 }
+
+// The median of two tasks is the faster one, so chance alone would make an outlier of the other. A third task makes them a phase
+// with a middle; it may still run. A task without a positive time does not count.
+func TestTwoTasksHaveNoOutlier(t *testing.T) {
+	two := []Task{{Took: time.Second}, {Took: time.Minute}}
+	for _, more := range [][]Task{nil, {{}}, {{}, {Took: -1}}} {
+		r := Explain(Phase{Tasks: append(slices.Clone(two), more...)})
+		assert.Empty(t, r.Outliers)
+		assert.Zero(t, r.Excess)
+		assert.Equal(t, time.Second, r.Median)
+	}
+	for _, third := range []Task{{Took: time.Second}, {Took: time.Second, Censored: true}} {
+		r := Explain(Phase{Tasks: append(slices.Clone(two), third)})
+		require.Len(t, r.Outliers, 1)
+		assert.Equal(t, 1, r.Outliers[0].Task)
+	}
+}

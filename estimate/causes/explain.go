@@ -69,12 +69,19 @@ func (a *analysis) inHostUnits(explained float64) Model {
 	return m
 }
 
+// LeastTasks is a number of tasks: in a phase in which fewer have a positive time, Explain calls no task an outlier. The
+// median of two tasks is the faster one, so the other would be an outlier by chance.
+const LeastTasks = 3
+
 // outliers finds the tasks that take more than Config.Outlier times the median, and divides their time beyond the
 // median among the causes. Times are compared in nanoseconds: in seconds, 0.45 s would be over 1.5 times 0.3 s.
 func (a *analysis) outliers(r *Report) {
 	var excess [causes]float64
 	tasks, middle := a.phase.Tasks, r.Median.Seconds()
 	bar, n := a.config.Outlier*float64(r.Median), 0
+	if len(tasks)-r.Skipped < LeastTasks {
+		bar = math.Inf(1)
+	}
 	for i := range tasks {
 		if float64(tasks[i].Took) > bar {
 			n++

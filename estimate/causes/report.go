@@ -21,7 +21,8 @@ type Report struct {
 	Slowdown float64
 	// Model is the time that the tasks should take by their bytes.
 	Model Model
-	// Outliers are the tasks that take over Config.Outlier times the median, in the order of their indexes.
+	// Outliers are the tasks that take over Config.Outlier times the median, in the order of their indexes. A phase of fewer
+	// than LeastTasks tasks has none.
 	Outliers []Outlier
 	// Excess is a sum over the outliers: the time of each outlier beyond the median. Parts divides Excess among the
 	// causes.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
@@ -47,7 +48,7 @@ func TestUnendedTasksAreInTheVerdict(t *testing.T) {
 				"more than 1.5 times the median of its phase.",
 			"Look first at task 100 of j p on machine m9: it ran 8 min, 48 times the median of its phase, and failed or was killed."},
 		"one task left": {"job,phase,task,start,finish\nj,p,0,0,1000\n",
-			"No phase has 2 tasks that ended and are alike, so no task can be compared with another.", "Give a log with more tasks in a phase"},
+			"No phase has 3 tasks that ended and are alike: too few to call one of them slow.", "Give a log with more tasks in a phase"},
 		"no task of a phase ended": {hundred("j,q,0,0,,m9,"), "1 task had not ended when the log ended: it had run 8.33 min.",
 			"Give a log in which these tasks have ended"},
 		"the log was cut off": {hundred("j,p,100,495000,,m9,", "j,p,101,495000,,m9,"),
@@ -162,4 +163,58 @@ func TestUnendedTasksThatAreNotAlike(t *testing.T) {
 	d, _ = diagnosed(t, log+`{"job":"j","phase":"p","task":5,"start":0,"finish":60000,"state":"killed","host":"n1"}`)
 	assert.Contains(t, d.Slow, "1 task never succeeded: it failed or was killed after 60 s. The longest of 5 tasks is 4")
 	assert.Equal(t, "Look first at task 5 of j p on machine n1: it ran 60 s, and failed or was killed.", d.Do)
+}
+
+// In a phase of two independent times, the longer one is often more than 1.5 times the other, by chance. No such task is a
+// straggler, anywhere in the report.
+func TestPhasesOfTwoTasks(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	var b strings.Builder
+	b.WriteString("job,phase,task,start,finish,host\n")
+	for phase := range 200 {
+		for task := range 2 {
+			start := phase * 100000
+			fmt.Fprintf(&b, "j,p%d,%d,%d,%d,m%d\n", phase, task, start, start+1+int(10000*r.ExpFloat64()), phase%5)
+		}
+	}
+	d, out := diagnosed(t, b.String())
+	assert.Equal(t, "No phase has 3 tasks that ended and are alike: too few to call one of them slow.", d.Slow)
+	assert.Contains(t, d.Do, "Give a log with more tasks in a phase")
+	assert.Contains(t, d.Saves, "Such a figure may be chance")
+	assert.Zero(t, out.Stragglers.Tasks)
+	assert.Zero(t, out.Stragglers.Cost)
+	assert.Empty(t, out.Worst)
+	assert.Zero(t, out.Causes.Excess)
+	for _, p := range out.Phases {
+		assert.Zero(t, p.Stragglers)
+	}
+	for _, w := range out.Workers {
+		assert.Zero(t, w.Stragglers)
+	}
+}
+
+// With itself, a task without a success is the third of its phase: two others have a median. One other has none.
+func TestUnendedTaskIsOneOfThree(t *testing.T) {
+	for n, want := range []string{"it had run 8.33 min.", "it had run 8.33 min.", "it had run 50 times the median of its phase."} {
+		log := hundred("j,q,0,0,,m9,")
+		for i := range n {
+			log += fmt.Sprintf("\nj,q,%d,0,10000,m%d,", i+1, i)
+		}
+		d, _ := diagnosed(t, log)
+		assert.Contains(t, d.Slow, want)
+	}
+}
+
+// In a log of steps, the advice about the workers stands in place of the request for more tasks in a phase.
+func TestStepsOfTwoWorkers(t *testing.T) {
+	log := "job,phase,task,start,finish,host\n"
+	for step := range 40 {
+		for worker := range 2 {
+			log += fmt.Sprintf("j,s%d,%d,%d,%d,h%d\n", step, worker, step*2000, step*2000+1000+300*worker, worker)
+		}
+	}
+	d, _ := diagnosed(t, log)
+	assert.Contains(t, d.Slow, "No phase has 3 tasks that ended and are alike")
+	assert.Contains(t, d.Do, "Record more steps, with the stage and the machine of each worker")
+	assert.NotContains(t, d.Do, "Give a log")
 }

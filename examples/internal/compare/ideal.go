@@ -46,7 +46,7 @@ func alike(phases []*sim.Phase, part float64) []*sim.Phase {
 // evened returns the phases with other times: every straggler takes the median of its phase.
 func evened(phases []*sim.Phase) []*sim.Phase {
 	return changed(phases, func(p *sim.Phase) func(time.Duration) time.Duration {
-		middle := Median(p)
+		middle := middleTime(p)
 		return func(d time.Duration) time.Duration {
 			if slow(d, middle) {
 				return middle

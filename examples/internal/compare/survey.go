@@ -23,7 +23,7 @@ type Stragglers struct {
 // Survey counts the stragglers of the phases.
 func Survey(phases []*sim.Phase) (s Stragglers) {
 	for _, p := range phases {
-		middle := Median(p)
+		middle := middleTime(p)
 		works := make([]float64, 0, len(p.Tasks)) // the sizes that are known
 		for _, t := range p.Tasks {
 			if t.Work > 0 {
@@ -51,12 +51,17 @@ func Survey(phases []*sim.Phase) (s Stragglers) {
 	return s
 }
 
-func slow(d, middle time.Duration) bool { return float64(d) > Slow*float64(middle) }
+// slow reports whether a task is a straggler. No task is one in a phase without a median, for which middle is 0.
+func slow(d, middle time.Duration) bool { return middle > 0 && float64(d) > Slow*float64(middle) }
 
-// Median returns the median time of the tasks of a phase; 0 if no task has a positive time. As in package causes, other tasks
-// do not count.
-func Median(p *sim.Phase) time.Duration {
-	return causes.Median(slices.DeleteFunc(timesOf(p), func(d time.Duration) bool { return d <= 0 }))
+// middleTime returns the median time of the tasks of a phase; 0 if the tasks are too few to call one of them slow. As in
+// package causes, tasks without a positive time do not count.
+func middleTime(p *sim.Phase) time.Duration {
+	times := slices.DeleteFunc(timesOf(p), func(d time.Duration) bool { return d <= 0 })
+	if len(times) < causes.LeastTasks {
+		return 0
+	}
+	return causes.Median(times)
 }
 
 // Last returns the time of a task's last recorded attempt, which succeeded.
@@ -75,9 +80,10 @@ func Slowest(p *sim.Phase) (task int) {
 	return task
 }
 
-// AppendRatios appends the time of each task of a phase divided by the median of the phase.
+// AppendRatios appends the time of each task of a phase divided by the median of the phase. It appends nothing for a phase in
+// which no task can be called slow, because it has fewer than [causes.LeastTasks] tasks with a positive time.
 func AppendRatios(ratios []float64, p *sim.Phase) []float64 {
-	middle := Median(p)
+	middle := middleTime(p)
 	if middle <= 0 {
 		return ratios
 	}

@@ -100,7 +100,10 @@ func (r *Report) Diagnose() {
 		d.Saves += fmt.Sprintf(" The replay lacks %s without a success.", words.Counted(u.Missing(), "task"))
 	}
 	if r.Waits != nil && !r.waitsOnly {
-		r.Waits.advise(d)
+		few := d.Do == tooFew
+		if r.Waits.advise(d); few { // a step of two workers can be compared with other steps
+			d.Do = r.Waits.do()
+		}
 	}
 	r.Headline = d.Slow + " " + d.Saves
 }
@@ -180,11 +183,11 @@ func (r *Report) do(cause string) string {
 		first = &r.Policies[0]
 	}
 	helps := first != nil && gains(first.All.Mean)
-	if r.Stragglers.Cost < littleCost && !(helps && first.All.Mean >= littleCost) {
+	if r.few || r.Stragglers.Cost < littleCost && !(helps && first.All.Mean >= littleCost) {
 		switch {
 		case r.hangs():
 			return r.lookUnended()
-		case r.few && r.Stragglers.Tasks == 0:
+		case r.few:
 			return tooFew
 		}
 		return cmp.Or(r.open(), nothing)
@@ -253,7 +256,7 @@ func (r *Report) saves() string {
 		named = append(named, best)
 	}
 	text = r.drawn(text, named)
-	if most > r.Stragglers.Cost+leastShown {
+	if !r.few && most > r.Stragglers.Cost+leastShown {
 		text += " A saving may be more than stragglers cost: a policy also starts the largest tasks first, and helps tasks " +
 			"that take less than 1.5 times the median."
 	}
@@ -294,6 +297,9 @@ func (r *Report) drawn(text string, policies []*Policy) string {
 	}
 	if rest, ok := strings.CutPrefix(text, "The "); ok {
 		text = "the " + rest
+	}
+	if r.few {
+		text += " Such a figure may be chance: a copy takes the time of one of the few tasks of its phase."
 	}
 	if n := r.Input.Seeds; n > 1 {
 		return fmt.Sprintf("In %d draws of how long copies take, %s", n, text)

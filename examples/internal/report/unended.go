@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/straggler-go/straggler/estimate/causes"
+
 	"github.com/straggler-go/straggler/examples/internal/why"
 	"github.com/straggler-go/straggler/examples/internal/words"
 )
@@ -20,8 +22,8 @@ const (
 	manyUnended = 0.01
 	// hungTimes is the multiple of the median of its phase from which a running task is taken for hung.
 	hungTimes = 10
-	// leastTasks is the least number of tasks of a phase in which a task can be compared with another.
-	leastTasks = 2
+	// leastTasks is the least number of tasks of a phase in which a task is called slow or not.
+	leastTasks = causes.LeastTasks
 	// tooFew is the advice if no phase has that many tasks.
 	tooFew = "Give a log with more tasks in a phase: this log shows neither that there are stragglers nor that there are none."
 	// giveEnds is the advice if too many tasks have not ended.
@@ -61,7 +63,7 @@ func (r *Report) noStragglers() string {
 	text := "No task took more than 1.5 times the median of its phase: there are no stragglers."
 	switch {
 	case r.few:
-		text = fmt.Sprintf("No phase has %d tasks that ended and are alike, so no task can be compared with another.", leastTasks)
+		text = fmt.Sprintf("No phase has %d tasks that ended and are alike: too few to call one of them slow.", leastTasks)
 	case r.Unended != nil:
 		text = "No task that ended took more than 1.5 times the median of its phase."
 	}

@@ -3,7 +3,6 @@ package why
 import (
 	"github.com/straggler-go/straggler/restart"
 
-	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
 
@@ -12,13 +11,13 @@ import (
 // if equally many slots of other machines replace the slow ones. A phase without tasks on other machines saves nothing.
 func Replaced(phases []*sim.Phase, slow func(machine string) bool) (seconds float64, err error) {
 	for _, p := range phases {
-		others := sim.Phase{}
+		var others []sim.Task
 		for _, t := range p.Tasks {
 			if !slow(t.Host) {
-				others.Tasks = append(others.Tasks, t)
+				others = append(others, t)
 			}
 		}
-		most := compare.Median(&others)
+		most := medianOf(others, 1)
 		if most <= 0 {
 			continue
 		}
@@ -32,7 +31,7 @@ func Replaced(phases []*sim.Phase, slow func(machine string) bool) (seconds floa
 		if err != nil {
 			return 0, err
 		}
-		if len(failed) == 0 && len(others.Tasks) == len(p.Tasks) {
+		if len(failed) == 0 && len(others) == len(p.Tasks) {
 			continue
 		}
 		r := replaced(p, failed)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/straggler-go/straggler/estimate/causes"
+
 	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/sim"
 	"github.com/straggler-go/straggler/examples/internal/trace"
@@ -108,7 +110,11 @@ func (u *Unended) Add(log *trace.Log, replayed map[int]*sim.Phase) {
 		}
 	}
 	for i := range log.Phases {
-		u.phase(log, i, end, medianOf(replayed[i]), wholes)
+		median := time.Duration(0)
+		if p := replayed[i]; p != nil {
+			median = medianOf(p.Tasks, causes.LeastTasks-1) // with the task to compare, the phase has that many
+		}
+		u.phase(log, i, end, median, wholes)
 	}
 }
 
@@ -126,12 +132,18 @@ func endOf(log *trace.Log) (end int64) {
 	return end
 }
 
-// medianOf returns the median by which stragglers of a phase are counted; 0 if it is not known.
-func medianOf(p *sim.Phase) time.Duration {
-	if p == nil {
+// medianOf returns the median time of tasks; 0 if fewer than a number of them have a positive time.
+func medianOf(tasks []sim.Task, least int) time.Duration {
+	var times []time.Duration
+	for i := range tasks {
+		if took := tasks[i].Attempts[len(tasks[i].Attempts)-1].Duration; took > 0 {
+			times = append(times, took)
+		}
+	}
+	if len(times) < least {
 		return 0
 	}
-	return compare.Median(p)
+	return causes.Median(times)
 }
 
 // phase adds the tasks of a phase. A phase without an attempt is left out: it may never have been asked for. end is the
