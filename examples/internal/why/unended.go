@@ -39,7 +39,7 @@ type Unended struct {
 	StoppedAfter Ran `json:"-"`
 }
 
-// Ran says how long several tasks ran, as of [UnendedTask.Times] and [UnendedTask.Seconds].
+// Ran says how long several tasks ran, as of [UnendedAttempt.Times] and [UnendedAttempt.Seconds].
 type Ran struct {
 	// Measured is the number of tasks in a phase with a median. The longest of them ran Times times this median.
 	Measured int
