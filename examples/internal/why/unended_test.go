@@ -83,16 +83,16 @@ func TestListOfUnendedTasksIsBounded(t *testing.T) {
 	assert.Equal(t, 60., u.Worst[19].Seconds)
 }
 
-// A task that ran for exactly 1.5 times the median is not slow. Times are compared in nanoseconds: in seconds, 0.258 s would be
-// over 1.5 times 0.172 s.
+// A task that ran for exactly 1.5 times the median is not slow. Times are compared in nanoseconds: in seconds, 0.258 / 0.172
+// is over 1.5, and 0.45 is over 1.5 * 0.3.
 func TestUnendedTaskOfExactlyTheLimit(t *testing.T) {
-	for finish, slow := range map[int]int{258: 0, 259: 1} {
+	for _, c := range [][3]int{{172, 258, 0}, {172, 259, 1}, {300, 450, 0}, {300, 451, 1}} {
 		var lines []string
 		for task := range 3 {
-			lines = append(lines, fmt.Sprintf(`{"job":"j","phase":"p","task":%d,"start":0,"finish":172}`, task))
+			lines = append(lines, fmt.Sprintf(`{"job":"j","phase":"p","task":%d,"start":0,"finish":%d}`, task, c[0]))
 		}
-		lines = append(lines, fmt.Sprintf(`{"job":"j","phase":"p","task":3,"start":0,"finish":%d,"state":"killed"}`, finish))
-		assert.Equal(t, slow, unendedOf(t, lines...).Slow, "%d ms", finish)
+		lines = append(lines, fmt.Sprintf(`{"job":"j","phase":"p","task":3,"start":0,"finish":%d,"state":"killed"}`, c[1]))
+		assert.Equal(t, c[2], unendedOf(t, lines...).Slow, "%v", c)
 	}
 }
 
