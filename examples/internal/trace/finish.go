@@ -15,12 +15,9 @@ func (b *builder) finish() *Log {
 			b.log.Faults[SameNumber] += b.log.Phases[i].sameNumbers()
 		}
 	}
-	switch b.log.Format {
-	case Lines, Table:
+	if b.log.Format == Lines || b.log.Format == Table {
 		b.units()
 		b.nameUnknownFields()
-	case Spark, SparkREST:
-		b.retried()
 	}
 	return b.log
 }

@@ -23,6 +23,9 @@ type Log struct {
 	Splits [][]int64
 	// Arrivals are the jobs of a log that has no attempts.
 	Arrivals []Arrival
+	// Ended has the jobs that have ended, if the log has no time of their ends but says that they ended. No task of such a job
+	// begins later.
+	Ended map[string]bool
 	// Records is the number of records: lines that are not blank, or jobs in a Rumen trace.
 	Records int
 	// Passed has the number of ignored events, by kind. Such events have nothing about attempts. They are not faults.
@@ -94,11 +97,6 @@ type Phase struct {
 	Family string
 	// Step says that the phase is a step of a job with a barrier, in which each task is the work of one worker.
 	Step bool
-	// Over says that the job of the phase has ended, though the log may not have the time. No task begins later.
-	Over bool
-	// Retried says that the log has a later attempt of the stage. Spark gives it the tasks without a success, under other
-	// numbers.
-	Retried bool
 	// Names are the names of the tasks, by number; empty if tasks have no names, or too many to store.
 	Names []string
 	// Whole are the names of the tasks of another phase of the job that consist of tasks of this phase; nil if there are

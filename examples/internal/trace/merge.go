@@ -84,7 +84,6 @@ func (p *Phase) take(other *Phase) {
 		p.Attempts = append(p.Attempts, a)
 	}
 	slices.SortStableFunc(p.Attempts, byStart)
-	p.Retried, p.Over = p.Retried || other.Retried, p.Over || other.Over
 	p.DependsOn = slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.DependsOn, other.DependsOn))))
 	if s, known := other.Submitted.Get(); known && s < p.Submitted.Or(maxTime+1) {
 		p.Submitted = other.Submitted

@@ -143,11 +143,17 @@ func (t *rumen) commit(job *rumenJob) {
 	t.log.Faults.add(&job.faults)
 	var maps []int
 	if i, ok := t.jobPhase(job.id, "maps", &job.maps); ok {
-		t.log.Phases[i].Submitted, t.log.Phases[i].Over = job.launched, job.ended
+		t.log.Phases[i].Submitted = job.launched
 		maps = []int{i}
 	}
 	if i, ok := t.jobPhase(job.id, "reduces", &job.reduces); ok {
-		t.log.Phases[i].DependsOn, t.log.Phases[i].Over = maps, job.ended
+		t.log.Phases[i].DependsOn = maps
+	}
+	if job.ended {
+		if t.log.Ended == nil {
+			t.log.Ended = map[string]bool{}
+		}
+		t.log.Ended[job.id] = true
 	}
 }
 

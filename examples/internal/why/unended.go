@@ -97,13 +97,13 @@ func (u *Unended) Missing() int { return u.Running + u.Stopped + u.Waiting }
 // Add adds the tasks of a log. replayed has, by number of the phase in the log, the phases with tasks that are alike. A
 // task that consists of the tasks of another phase is left out if one of these has no success.
 func (u *Unended) Add(log *trace.Log, replayed map[int]*sim.Phase) {
-	end := endOf(log)
+	end, retried := endOf(log), log.Retried()
 	wholes := map[[2]string]bool{} // by job and name
 	for i := range log.Phases {
 		p := &log.Phases[i]
 		var own Unended
 		if len(p.Whole) > 0 {
-			own.phase(log, i, end, 0, nil)
+			own.phase(log, i, end, 0, nil, false)
 		}
 		for _, task := range p.Whole {
 			wholes[[2]string{p.Job, task}] = wholes[[2]string{p.Job, task}] || own.Running+own.Stopped > 0
@@ -114,7 +114,7 @@ func (u *Unended) Add(log *trace.Log, replayed map[int]*sim.Phase) {
 		if p := replayed[i]; p != nil {
 			median = medianOf(p.Tasks, causes.LeastTasks-1) // with the task to compare, the phase has that many
 		}
-		u.phase(log, i, end, median, wholes)
+		u.phase(log, i, end, median, wholes, retried[i])
 	}
 }
 
@@ -147,8 +147,11 @@ func medianOf(tasks []sim.Task, least int) time.Duration {
 }
 
 // phase adds the tasks of a phase. A phase without an attempt is left out: it may never have been asked for. end is the
-// end of the log. wholes are true for the tasks to leave out.
-func (u *Unended) phase(log *trace.Log, phase int, end int64, median time.Duration, wholes map[[2]string]bool) {
+// end of the log. wholes are true for the tasks to leave out. If the phase was retried, its tasks without a success are those of
+// another phase.
+func (u *Unended) phase(
+	log *trace.Log, phase int, end int64, median time.Duration, wholes map[[2]string]bool, retried bool,
+) {
 	p := &log.Phases[phase]
 	if len(p.Attempts) == 0 {
 		return
@@ -168,10 +171,10 @@ func (u *Unended) phase(log *trace.Log, phase int, end int64, median time.Durati
 		case wholes[[2]string{p.Job, p.TaskName(int32(task))}]:
 		case t.succeeded:
 			u.Untimed++
-		case p.Retried:
+		case retried:
 		case t.running.seen || t.stopped.seen:
 			u.began(log, UnendedTask{Job: p.Job, Phase: p.Name, Task: p.TaskName(int32(task)), Running: t.running.seen}, t, median)
-		case (p.Over || p.Completed.Known()) && !t.seen:
+		case (log.Ended[p.Job] || p.Completed.Known()) && !t.seen:
 			u.Unseen++
 		default:
 			u.Waiting++
