@@ -41,6 +41,7 @@ func (c *Cluster) launch(name, program string, args ...string) error {
 	}
 	defer log.Close()
 	command := exec.Command(path, args...)
+	command.Dir = c.path() // the caller's own may go before the daemon does
 	command.Env = append(os.Environ(), "SLURM_CONF="+c.Conf())
 	command.Stdout, command.Stderr = log, log
 	// The kernel ends the daemon with this process, however this one ends.
