@@ -82,13 +82,17 @@ func leaveOutRuns(d *workload.Divided, own map[*sim.Phase]*trace.Log) {
 			}
 		}
 	}
-	runs := func(job, begin string) bool {
-		for i, p := range d.Alike {
-			if d.Place[i] < 0 && p.Job == job && strings.HasPrefix(p.Name, begin) {
-				return true
-			}
+	var names []named // of the phases of runs, sorted, so that a beginning is found without a look at all
+	for i, p := range d.Alike {
+		if d.Place[i] < 0 {
+			names = append(names, named{p.Job, p.Name})
 		}
-		return false
+	}
+	order := func(a, b named) int { return cmp.Or(cmp.Compare(a.job, b.job), cmp.Compare(a.task, b.task)) }
+	slices.SortFunc(names, order)
+	runs := func(job, begin string) bool {
+		i, _ := slices.BinarySearchFunc(names, named{job, begin}, order)
+		return i < len(names) && names[i].job == job && strings.HasPrefix(names[i].task, begin)
 	}
 	var alike []*sim.Phase
 	var place []int
