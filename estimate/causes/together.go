@@ -1,7 +1,8 @@
 package causes
 
-// Together counts what is saved if all workers that the findings of a [Waiting] name take the median of their equals, the
-// other members of their stages, at once. Of two workers that are equally slow, one alone saves little, since the step then waits for the other.
+// Together counts what is saved if all workers that the findings of a [Waiting] name take the median of their equals at
+// once. The equals of a worker are the other members of its stage. Of two workers that are equally slow, one alone saves
+// little, since the step then waits for the other.
 //
 // [Waiting.Together] makes it, and the caller adds the same steps again. The zero value heals nobody. Not safe for concurrent use. Add takes O(n log n) for n members.
 type Together struct {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/straggler-go/straggler/estimate/causes"
+
 	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/sim"
 )
@@ -24,7 +26,7 @@ func Build(phases []*sim.Phase, c compare.Comparison, policies []compare.Entry, 
 	if len(phases) > 0 {
 		r.Assumptions = assumptions(phases, c, in.Generated)
 	}
-	r.few = len(phases) > 0 && !slices.ContainsFunc(phases, func(p *sim.Phase) bool { return len(p.Tasks) >= leastTasks })
+	r.few = len(phases) > 0 && !slices.ContainsFunc(phases, func(p *sim.Phase) bool { return len(p.Tasks) >= causes.LeastTasks })
 	r.Stragglers = stragglers(phases, c)
 	r.NoAction = NoAction{Time: c.Time, Used: c.Used, Wasted: c.Wasted}
 	if c.Recorded {

@@ -186,7 +186,7 @@ func (r *Report) do(cause string) string {
 	if r.few || r.Stragglers.Cost < littleCost && !(helps && first.All.Mean >= littleCost) {
 		switch {
 		case r.hangs():
-			return r.lookUnended()
+			return r.lookUnended("first")
 		case r.few:
 			return tooFew
 		}
@@ -194,7 +194,7 @@ func (r *Report) do(cause string) string {
 	}
 	var texts []string
 	if r.hangsLongest() {
-		texts = append(texts, r.lookUnended())
+		texts = append(texts, r.lookUnended("first"))
 	}
 	switch {
 	case cause == causes.Machine.String() && len(r.Causes.Machines) > 0:
@@ -208,11 +208,11 @@ func (r *Report) do(cause string) string {
 		texts = append(texts, r.Worst[0].look())
 	}
 	if r.hangs() && !r.hangsLongest() {
-		first := "Look first"
+		when := "first"
 		if len(texts) > 0 {
-			first = "Look also"
+			when = "also"
 		}
-		texts = append(texts, strings.Replace(r.lookUnended(), "Look first", first, 1))
+		texts = append(texts, r.lookUnended(when))
 	}
 	if s := r.Setting; s != nil && gains(s.Time) {
 		texts = append(texts, fmt.Sprintf("In %s, set %s.", s.Engine, s.Setting))

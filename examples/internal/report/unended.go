@@ -18,12 +18,11 @@ func (r *Report) SetUnended(u why.Unended) {
 }
 
 const (
-	// manyUnended is the share of the tasks above which little can be said without the tasks that have not ended.
+	// manyUnended is the share of the tasks above which little can be said without the tasks that have not ended. It is chosen, as
+	// hungTimes is.
 	manyUnended = 0.01
 	// hungTimes is the multiple of the median of its phase from which a running task is taken for hung.
 	hungTimes = 10
-	// leastTasks is the least number of tasks of a phase in which a task is called slow or not.
-	leastTasks = causes.LeastTasks
 	// tooFew is the advice if no phase has that many tasks.
 	tooFew = "Give a log with more tasks in a phase: this log shows neither that there are stragglers nor that there are none."
 	// giveEnds is the advice if too many tasks have not ended.
@@ -63,7 +62,7 @@ func (r *Report) noStragglers() string {
 	text := "No task took more than 1.5 times the median of its phase: there are no stragglers."
 	switch {
 	case r.few:
-		text = fmt.Sprintf("No phase has %d tasks that ended and are alike: too few to call one of them slow.", leastTasks)
+		text = fmt.Sprintf("No phase has %d tasks that ended and are alike: too few to call one of them slow.", causes.LeastTasks)
 	case r.Unended != nil:
 		text = "No task that ended took more than 1.5 times the median of its phase."
 	}
@@ -145,10 +144,10 @@ func ran(alone, mark, each string, t why.Ran) string {
 	return mark + strings.Join(texts[:last], ", ") + ", and " + texts[last]
 }
 
-// lookUnended returns sentences that name the worst task without a success, and what to do about it.
-func (r *Report) lookUnended() string {
+// lookUnended returns sentences that name the worst task without a success, and what to do about it. when is as in lookAt.
+func (r *Report) lookUnended(when string) string {
 	t := r.Unended.Worst[0]
-	text := lookAt(t.Job, t.Phase, t.Task, t.Host)
+	text := lookAt(when, t.Job, t.Phase, t.Task, t.Host)
 	if !t.Running {
 		return fmt.Sprintf("%s: it ran %s, and failed or was killed.", text, spent(t.UnendedAttempt))
 	}
@@ -194,5 +193,5 @@ func (r *Report) lookLonger(d *Diagnosis) {
 		return
 	}
 	d.Slow = r.unended() + " " + d.Slow
-	d.Do = r.lookUnended()
+	d.Do = r.lookUnended("first")
 }

@@ -68,16 +68,16 @@ func (r *Report) keepWorst() {
 
 // look returns a sentence that names the task.
 func (s Straggler) look() string {
-	return fmt.Sprintf("%s: it takes %s, %s.", lookAt(s.Job, s.Name, s.Task, s.Host), Span(s.Seconds), times(s.Times))
+	return fmt.Sprintf("%s: it takes %s, %s.", lookAt("first", s.Job, s.Name, s.Task, s.Host), Span(s.Seconds), times(s.Times))
 }
 
-// lookAt returns the begin of a sentence that names a task of a phase.
-func lookAt(job, phase, task, host string) string {
+// lookAt returns the beginning of a sentence that names a task of a phase. when is "first", or "also" after other advice.
+func lookAt(when, job, phase, task, host string) string {
 	where := ""
 	if host != "" {
 		where = " on machine " + short(host)
 	}
-	return fmt.Sprintf("Look first at task %s of %s%s", short(task), named(job, phase), where)
+	return fmt.Sprintf("Look %s at task %s of %s%s", when, short(task), named(job, phase), where)
 }
 
 // named writes the name of a phase, with its job if the name does not begin with it.
