@@ -21,10 +21,13 @@ func main() {
 	seeds := flag.Int("seeds", 10, "runs of each world, or of the log")
 	log := flag.String("log", "", "replay the phases of this `file` in place of worlds; format: docs/format.md")
 	flag.Parse()
-	err := fmt.Errorf("-seeds is %d, want at least 1", *seeds)
-	if *seeds > 0 && *log == "" {
+	var err error
+	switch {
+	case *seeds < 1:
+		err = fmt.Errorf("-seeds is %d, want at least 1", *seeds)
+	case *log == "":
 		err = inWorlds(*seeds)
-	} else if *seeds > 0 {
+	default:
 		err = onLog(*log, *seeds)
 	}
 	if err != nil {
