@@ -69,8 +69,9 @@ func (a *analysis) inHostUnits(explained float64) Model {
 	return m
 }
 
-// LeastTasks is a number of tasks: in a phase in which fewer have a positive time, Explain calls no task an outlier. The
-// median of two tasks is the faster one, so the other would be an outlier by chance.
+// LeastTasks is the least number of tasks of a phase that can have an outlier. Explain calls no task of a smaller phase an
+// outlier. Only tasks with a positive time count. The median of two tasks is the faster one, so the other would be an
+// outlier by chance.
 const LeastTasks = 3
 
 // outliers finds the tasks that take more than Config.Outlier times the median, and divides their time beyond the
