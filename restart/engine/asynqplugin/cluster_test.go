@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -80,7 +81,7 @@ type setup struct {
 // kinds lets the tasks of the tests have copies.
 var kinds = map[string]asynqplugin.Kind{"work": {Copies: true}}
 
-// start starts a server, and returns its plugin.
+// start starts a server, and returns its plugin. Asynq lists the server by then: a coordinator reads the queues of listed servers.
 func (d *database) start(s setup, handle asynq.HandlerFunc) *asynqplugin.Plugin {
 	if s.slots == 0 {
 		s.slots = 4
@@ -116,9 +117,23 @@ func (d *database) start(s setup, handle asynq.HandlerFunc) *asynqplugin.Plugin 
 			return time.Hour
 		},
 	})
+	before := d.listed()
 	require.NoError(d.t, server.Start(handler))
 	d.t.Cleanup(server.Shutdown)
+	require.Eventually(d.t, func() bool {
+		return slices.ContainsFunc(d.listed(), func(id string) bool { return !slices.Contains(before, id) })
+	}, time.Minute, time.Millisecond)
 	return p
+}
+
+// listed returns asynq's IDs of the servers that it lists.
+func (d *database) listed() (ids []string) {
+	servers, err := d.inspector.Servers()
+	require.NoError(d.t, err)
+	for _, s := range servers {
+		ids = append(ids, s.ID)
+	}
+	return ids
 }
 
 // enqueue enqueues a task of a kind, and keeps it for an hour after its end.
