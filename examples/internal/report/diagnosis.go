@@ -19,7 +19,19 @@ type Diagnosis struct {
 	Saves string `json:"what_it_saves"`
 	// Cause is the cause with at least half of the time that stragglers cost; empty if there is no such cause.
 	Cause string `json:"cause,omitempty"`
+
+	kind advice // of Do
 }
+
+// advice is what kind of advice a diagnosis gives.
+type advice int
+
+const (
+	act        advice = iota // against what is slow
+	nothing                  // since stragglers cost little
+	giveMore                 // another log: no phase of this one can show a straggler
+	seeUnended               // first see to the tasks without a success: until then, little can be said
+)
 
 // Answer is a question of a reader with its answer.
 type Answer struct{ Question, Text string }
@@ -52,8 +64,6 @@ const (
 	littleCost = 0.01
 	// errors95 x the standard error of a sample is exceeded by 1 of 20 samples.
 	errors95 = 1.96
-	// nothing is the advice if stragglers cost little.
-	nothing = "Nothing: stragglers cost little here."
 	// muchMore is the share of the phases' time that the best policy must save beyond the others to be named.
 	muchMore = 0.01
 )
@@ -84,11 +94,11 @@ func (r *Report) Diagnose() {
 		r.lookLonger(d)
 	case r.Stragglers.Tasks == 0:
 		d.Slow = r.addUnended(r.noStragglers())
-		d.Do = r.do("")
+		d.Do, d.kind = r.do("")
 	default:
 		d.Slow = r.addUnended(r.slow())
 		d.Why, d.Cause = r.Causes.why(r.NoAction.Time * r.Stragglers.Cost)
-		d.Do = r.do(d.Cause)
+		d.Do, d.kind = r.do(d.Cause)
 	}
 	if len(r.Policies) > 0 {
 		d.Saves = r.saves()
@@ -100,8 +110,7 @@ func (r *Report) Diagnose() {
 		d.Saves += fmt.Sprintf(" The replay lacks %s without a success.", words.Counted(u.Missing(), "task"))
 	}
 	if r.Waits != nil && !r.waitsOnly {
-		few := d.Do == tooFew
-		if r.Waits.advise(d); few { // a step of two workers can be compared with other steps
+		if r.Waits.advise(d); d.kind == giveMore { // a step of two workers can be compared with other steps
 			d.Do = r.Waits.do()
 		}
 	}
@@ -157,7 +166,7 @@ func (c *Causes) why(cost float64) (text, cause string) {
 	default:
 		cause = main.Cause
 		noun := plain[cause].noun
-		text = fmt.Sprintf("%s explain %s of the cost of stragglers, %s", strings.ToUpper(noun[:1])+noun[1:], Percent(main.Share),
+		text = fmt.Sprintf("%s explain %s of the cost of stragglers, %s", upper(noun), Percent(main.Share),
 			Span(main.Share*cost))
 		if means := plain[cause].means; means != "" {
 			text += ": " + means
@@ -177,20 +186,23 @@ func (c *Causes) why(cost float64) (text, cause string) {
 }
 
 // do returns what to do against a cause, and which setting and policy help.
-func (r *Report) do(cause string) string {
+func (r *Report) do(cause string) (text string, kind advice) {
 	var first *Policy
 	if len(r.Policies) > 0 {
 		first = &r.Policies[0]
 	}
 	helps := first != nil && gains(first.All.Mean)
 	if r.few || r.Stragglers.Cost < littleCost && !(helps && first.All.Mean >= littleCost) {
+		open := r.open()
 		switch {
 		case r.hangs():
-			return r.lookUnended("first")
+			return r.lookUnended("first"), act
 		case r.few:
-			return tooFew
+			return "Give a log with more tasks in a phase: this log shows neither that there are stragglers nor that there are none.", giveMore
+		case open != "":
+			return open, seeUnended
 		}
-		return cmp.Or(r.open(), nothing)
+		return "Nothing: stragglers cost little here.", nothing
 	}
 	var texts []string
 	if r.hangsLongest() {
@@ -225,7 +237,7 @@ func (r *Report) do(cause string) string {
 	case first != nil && !helps:
 		texts = append(texts, fmt.Sprintf("The policy %s did not help in the replay.", first.Name))
 	}
-	return strings.Join(texts, " ")
+	return strings.Join(texts, " "), act
 }
 
 // gains reports whether the text prints a reduction as more than 0.0%.
@@ -235,7 +247,7 @@ func gains(reduction float64) bool { return reduction >= leastShown }
 func (r *Report) saves() string {
 	first, best := &r.Policies[0], r.best()
 	named := []*Policy{first}
-	text := r.saving("The policy "+first.Name, first.All, first.Resource.Mean)
+	texts := []string{r.saving("the policy "+first.Name, first.All, first.Resource.Mean)}
 	most := first.All.Mean
 	if s := r.Setting; s != nil && s.Policy != first.Name && gains(s.Time) {
 		most = max(most, s.Time)
@@ -244,18 +256,17 @@ func (r *Report) saves() string {
 			time.Low, time.High = r.Policies[i].All.Low, r.Policies[i].All.High
 			named = append(named, &r.Policies[i])
 		}
-		own := r.saving(s.Engine+"'s own setting", time, s.Resource)
+		texts = append(texts, r.saving(s.Engine+"'s own setting", time, s.Resource))
 		if s.Time > first.All.Mean {
-			own, text = text, own
+			slices.Reverse(texts)
 		}
-		text += " " + own
 	}
 	if best.All.Mean > most+muchMore {
-		text += " " + r.saving("The policy "+best.Name, best.All, best.Resource.Mean)
+		texts = append(texts, r.saving("the policy "+best.Name, best.All, best.Resource.Mean))
 		most = best.All.Mean
 		named = append(named, best)
 	}
-	text = r.drawn(text, named)
+	text := r.drawn(texts, named)
 	if !r.few && most > r.Stragglers.Cost+leastShown {
 		text += " A saving may be more than stragglers cost: a policy also starts the largest tasks first, and helps tasks " +
 			"that take less than 1.5 times the median."
@@ -265,7 +276,7 @@ func (r *Report) saves() string {
 			"the time of another task. " + text
 	}
 	switch cause := r.Diagnosis.Cause; {
-	case cause == "" || slices.Contains([]string{nothing, giveEnds, seeFailures}, r.Diagnosis.Do):
+	case cause == "" || r.Diagnosis.kind != act:
 	case cause == causes.Machine.String() && r.Causes.MachinesSaved > 0:
 		text = fmt.Sprintf("Keeping work off %s would have saved about %s: less if no other slots replace %s. ",
 			r.Causes.slowMachines(), r.amount(r.Causes.MachinesSaved/r.NoAction.Time),
@@ -289,25 +300,27 @@ func (r *Report) saves() string {
 	return text
 }
 
-// drawn says of sentences about the savings of policies on how many draws they rest. A policy that starts no attempt
+// drawn joins clauses about the savings of policies, and says on how many draws they rest. A policy that starts no attempt
 // needs no draw.
-func (r *Report) drawn(text string, policies []*Policy) string {
-	if !slices.ContainsFunc(policies, func(p *Policy) bool { return p.Copies.Mean > 0 || p.Restarts.Mean > 0 }) {
-		return text
+func (r *Report) drawn(clauses []string, policies []*Policy) string {
+	lead, scatter := "", ""
+	if slices.ContainsFunc(policies, func(p *Policy) bool { return p.Copies.Mean > 0 || p.Restarts.Mean > 0 }) {
+		lead, scatter = "In one draw of how long copies take, ", " The option -seeds 20 shows the scatter."
+		if n := r.Input.Seeds; n > 1 {
+			lead, scatter = fmt.Sprintf("In %d draws of how long copies take, ", n), ""
+		}
+		if r.few {
+			scatter = " Such a figure may be chance: a copy takes the time of one of the few tasks of its phase." + scatter
+		}
 	}
-	if rest, ok := strings.CutPrefix(text, "The "); ok {
-		text = "the " + rest
+	text := lead + clauses[0]
+	for _, clause := range clauses[1:] {
+		text += " " + upper(clause)
 	}
-	if r.few {
-		text += " Such a figure may be chance: a copy takes the time of one of the few tasks of its phase."
-	}
-	if n := r.Input.Seeds; n > 1 {
-		return fmt.Sprintf("In %d draws of how long copies take, %s", n, text)
-	}
-	return "In one draw of how long copies take, " + text + " The option -seeds 20 shows the scatter."
+	return upper(text) + scatter
 }
 
-// saving returns a sentence about the saving of a policy or a setting. time and slots are shares of the phases' time
+// saving returns a clause about the saving of a policy or a setting, with its full stop. time and slots are shares of the phases' time
 // and of the slot time.
 func (r *Report) saving(whose string, time Figure, slots float64) string {
 	verb := "would have saved "

@@ -148,6 +148,7 @@ func TestNothingToDo(t *testing.T) {
 		Slow:  "No task took more than 1.5 times the median of its phase: there are no stragglers.",
 		Do:    "Nothing: stragglers cost little here.",
 		Saves: "The policy mantri would have changed nothing and used the same slot time.",
+		kind:  nothing,
 	}, r.Diagnosis)
 	r = example()
 	r.Stragglers.Cost, r.Policies[0].All.Mean = littleCost/2, littleCost/2

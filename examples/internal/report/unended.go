@@ -23,12 +23,6 @@ const (
 	manyUnended = 0.01
 	// hungTimes is the multiple of the median of its phase from which a running task is taken for hung.
 	hungTimes = 10
-	// tooFew is the advice if no phase has that many tasks.
-	tooFew = "Give a log with more tasks in a phase: this log shows neither that there are stragglers nor that there are none."
-	// giveEnds is the advice if too many tasks have not ended.
-	giveEnds = "Give a log in which these tasks have ended: until then, little can be said."
-	// seeFailures is the advice if too many tasks have no success, and most of them failed or were killed.
-	seeFailures = "See why these tasks failed or were killed: until they succeed, little can be said."
 )
 
 // hangs reports whether an attempt of a task without a success ran for more than 1.5 times the median of its phase.
@@ -50,9 +44,9 @@ func (r *Report) open() string {
 	many := manyUnended * float64(u.Ended+u.Tasks())
 	switch {
 	case u.Unmeasured > 0 || float64(u.Running+u.Waiting) > many:
-		return giveEnds
+		return "Give a log in which these tasks have ended: until then, little can be said."
 	case float64(u.Missing()) > many:
-		return seeFailures
+		return "See why these tasks failed or were killed: until they succeed, little can be said."
 	}
 	return ""
 }

@@ -211,6 +211,7 @@ func (w *Waits) lacks() string {
 	return fmt.Sprintf(" Impossible times: %s. Such a step lacks the worker, although the others may wait for it.", series(who))
 }
 
+// upper begins a text with a capital.
 func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // rarely is the share of the steps below which the worker that is last most often is not last often, and below which the
@@ -458,7 +459,7 @@ func (w *Waits) advise(d *Diagnosis) {
 		return
 	}
 	const condition = " For tasks that can run again elsewhere, unlike the workers of a training job: "
-	if d.Do = w.do() + condition + d.Do; strings.HasSuffix(d.Do, nothing) {
+	if d.Do = w.do() + condition + d.Do; d.kind == nothing {
 		d.Do = w.do()
 	}
 	d.Saves = w.saves() + condition + d.Saves
