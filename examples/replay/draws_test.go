@@ -28,7 +28,7 @@ func TestNumberOfDrawsByDefault(t *testing.T) {
 		seeds int
 		says  string
 	}{
-		{[]string{small}, seedsOfFew, "In 5 draws of how long copies take, the policy least-cost would have saved 25.5 s on average"},
+		{[]string{small}, seedsOfFew, "In 5 draws of how long copies take, the policy least-cost would have saved 26.8 s on average"},
 		{[]string{"-seeds", "1", small}, 1, "In one draw of how long copies take, the policy least-cost would have saved 37.4 s (38.1%)"},
 		{[]string{"-seeds", "2", many}, 2, "In 2 draws"},
 		{[]string{many}, 1, "In one draw"},

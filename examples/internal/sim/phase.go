@@ -106,7 +106,10 @@ type Slot struct {
 	Machine int // number of its machine; negative if it is not known
 	// Opens is when the slot is free for the first time, measured from the first start of the phase.
 	Opens time.Duration
-	// Closes is when the slot stops taking attempts; 0 if it stays open.
+	// Last is when the slot took its last recorded attempt.
+	Last time.Duration
+	// Closes is when the slot stops taking attempts; 0 if it stays open. A slot that closes takes a recorded attempt after Last only if
+	// it has run fewer of them than in the recording, where it ran one more than it has Rests.
 	Closes time.Duration
 	// Rests are the times that the slot rested before its second, third, ... recorded attempt.
 	Rests []time.Duration

@@ -77,6 +77,7 @@ type run struct {
 	tasks    []simTask
 	idle     []int32 // open slots without an attempt, ascending
 	uses     []int32 // number of attempts that each slot has run
+	taken    []int32 // number of recorded attempts among them
 	open     int     // slots that are open and not resting
 	order    int     // entries of phase.Order before this index have been started
 	ordinal  []int32 // for each entry of phase.Order, the number of the attempt among the attempts of its task
@@ -140,8 +141,8 @@ func Run(phase *Phase, options Options) (Result, error) {
 	source := rand.NewPCG(0, 0)
 	r := &run{
 		phase: phase, options: options, tracker: t, tasks: make([]simTask, len(phase.Tasks)),
-		uses: make([]int32, len(phase.Slots)), source: source, rand: rand.New(source), pending: len(phase.Tasks),
-		ordinal: make([]int32, len(phase.Order)),
+		uses: make([]int32, len(phase.Slots)), taken: make([]int32, len(phase.Slots)), ordinal: make([]int32, len(phase.Order)),
+		source: source, rand: rand.New(source), pending: len(phase.Tasks),
 	}
 	r.silent = options.Policy == restart.Policy(restart.Never{}) && options.Watch == nil && options.Witness == nil
 	if options.Witness != nil {

@@ -201,6 +201,72 @@ func TestRecordedScheduleComesBack(t *testing.T) {
 	assert.Equal(t, 5*s, r.Wasted)
 }
 
+// In the recording, task 0 takes 10 s on a slot that then leaves, although task 1 waits. If task 0 takes less, task 1 still starts
+// on its own slot, at 60 s. The policy kills the only attempt of task 0: its slot takes the new attempt.
+func TestASlotThatLeavesTakesNoOtherTask(t *testing.T) {
+	const s = time.Second
+	phase := func(takes time.Duration) *sim.Phase {
+		return &sim.Phase{
+			Name: "leaves", Interval: s, Machines: 2,
+			Slots: []sim.Slot{{Machine: 0, Closes: 10 * s}, {Machine: 1, Opens: 60 * s, Last: 60 * s}},
+			Tasks: []sim.Task{{Attempts: []sim.Attempt{{Duration: takes}}}, {Attempts: []sim.Attempt{{Duration: s}}}},
+			Order: []int32{0, 1}, Draw: constant(3 * s),
+		}
+	}
+	for _, takes := range []time.Duration{10 * s, 8 * s, s, 30 * s} {
+		r, err := sim.Run(phase(takes), sim.Options{Policy: restart.Never{}})
+		require.NoError(t, err)
+		assert.Equal(t, 61*s, r.Time, "%v", takes)
+	}
+	var log []string
+	r, err := sim.Run(phase(100*s), sim.Options{Policy: &killsOnce{}, Watch: func(at time.Duration, attempt int, what string) {
+		log = append(log, fmt.Sprintf("%v #%d %s", at, attempt, what))
+	}})
+	require.NoError(t, err)
+	assert.Equal(t, 1, r.Restarts)
+	assert.Equal(t, "4s #1 finished", log[len(log)-1], log)
+}
+
+// killsOnce restarts the first task that reports.
+type killsOnce struct{ done bool }
+
+func (k *killsOnce) Decide(restart.Task, restart.Phase) restart.Decision {
+	if k.done {
+		return restart.Decision{}
+	}
+	k.done = true
+	return restart.Decision{Action: restart.Restart, Reason: restart.FreshSooner}
+}
+
+// A slot runs three tasks in the recording, and then leaves, although task 4 waits. The last of the three starts at 4 s. Until then
+// the slot takes what waits, also a fourth task. Later it only takes a third one.
+func TestASlotThatLeavesWorksUntilItsLastTask(t *testing.T) {
+	const s = time.Second
+	for _, c := range []struct {
+		takes, want time.Duration // of tasks 0 and 2; of the phase
+	}{
+		{2 * s, 14 * s},           // as recorded: task 4 runs on the other slot, from 10 s on
+		{s, 10 * s},               // task 3 runs from 2 to 4 s, and task 4 on the same slot from 4 to 8 s
+		{1500 * s / 1000, 14 * s}, // task 3 ends at 5 s
+		{2500 * s / 1000, 14 * s}, // task 3 starts at 5 s
+	} {
+		p := &sim.Phase{
+			Name: "leaves", Interval: s, Machines: 2,
+			Slots: []sim.Slot{
+				{Machine: 0, Rests: make([]time.Duration, 2), Last: 4 * s, Closes: 6 * s},
+				{Machine: 1, Rests: make([]time.Duration, 1), Last: 10 * s},
+			},
+			Order: []int32{0, 1, 2, 3, 4}, Draw: constant(s),
+		}
+		for _, takes := range []time.Duration{c.takes, 10 * s, c.takes, 2 * s, 4 * s} {
+			p.Tasks = append(p.Tasks, sim.Task{Attempts: []sim.Attempt{{Duration: takes}}})
+		}
+		r, err := sim.Run(p, sim.Options{Policy: restart.Never{}})
+		require.NoError(t, err)
+		assert.Equal(t, c.want, r.Time, "%v", c.takes)
+	}
+}
+
 func TestPhaseThatCannotEnd(t *testing.T) {
 	p := outlierPhase()
 	p.Slots = nil

@@ -11,6 +11,11 @@ import (
 func (r *run) fill() {
 	for i := 0; i < len(r.idle); {
 		slot := r.idle[i]
+		closes := r.phase.Slots[slot].Closes
+		if closes > 0 && r.now >= closes {
+			r.close(i)
+			continue
+		}
 		d := r.tracker.Next(r.clock(), r.phase.Slots[slot].Machine)
 		switch d.Action {
 		case restart.Copy:
@@ -21,10 +26,16 @@ func (r *run) fill() {
 			r.kill(d)
 		case restart.Start:
 			task := r.choose(d.Task)
-			if task < 0 {
+			switch {
+			case task < 0:
 				return
+			case !r.declines(slot, task):
+				r.launch(task, slot, false)
+			case closes > 0:
+				r.close(i)
+			default:
+				i++
 			}
-			r.launch(task, slot, false)
 		default:
 			if d.Reason != restart.SameMachine && d.Reason != restart.SlowMachine {
 				return
@@ -32,6 +43,26 @@ func (r *run) fill() {
 			i++ // the tracker may want another slot, on a better machine
 		}
 	}
+}
+
+// declines reports whether a slot that closes does not take a task that waits. In the log it was free at its end while tasks waited,
+// and took none. So it would have taken none either if its last attempt had ended earlier. It takes what a policy has killed.
+func (r *run) declines(slot int32, task int) bool {
+	p := &r.phase.Slots[slot]
+	return p.Closes > 0 && r.now > p.Last && int(r.taken[slot]) > len(p.Rests) && r.isRecorded(task)
+}
+
+// isRecorded reports whether the next attempt of a task is in the log.
+func (r *run) isRecorded(task int) bool {
+	s := &r.tasks[task]
+	return !s.left && int(s.next) < len(r.phase.Tasks[task].Attempts)
+}
+
+// close takes an idle slot away.
+func (r *run) close(i int) {
+	r.idle = slices.Delete(r.idle, i, i+1)
+	r.open--
+	r.tracker.SetSlots(r.open)
 }
 
 // choose returns the waiting task to start. It is the tracker's choice if the largest task starts first, otherwise
@@ -71,7 +102,7 @@ func (r *run) launch(task int, slot int32, beside bool) {
 	at, _ := slices.BinarySearch(r.idle, slot)
 	r.idle = slices.Delete(r.idle, at, at+1)
 	r.uses[slot]++
-	if beside || s.left || int(s.next) == len(recorded) {
+	if beside || !r.isRecorded(task) {
 		r.begin(task, simAttempt{slot: slot, end: r.now + r.draw(task, machine, late), succeeds: true, extra: true}, machine, nil)
 		return
 	}
@@ -80,6 +111,7 @@ func (r *run) launch(task int, slot int32, beside bool) {
 		s.original += a.Wait + a.Duration
 	}
 	s.next++
+	r.taken[slot]++
 	r.begin(task, simAttempt{
 		slot: slot, end: r.now + recorded[s.next-1].Duration, succeeds: int(s.next) == len(recorded),
 	}, machine, recorded[s.next-1].Splits)
@@ -141,9 +173,8 @@ func (r *run) place() int32 {
 
 // wait returns the time from the failure of a task to its return to the queue.
 func (r *run) wait(task int) time.Duration {
-	s := &r.tasks[task]
-	if recorded := r.phase.Tasks[task].Attempts; !s.left && int(s.next) < len(recorded) {
-		return recorded[s.next].Wait
+	if r.isRecorded(task) {
+		return r.phase.Tasks[task].Attempts[r.tasks[task].next].Wait
 	}
 	return 0
 }

@@ -60,9 +60,9 @@ func TestFromLog(t *testing.T) {
 	assert.Equal(t, sim.Task{Number: 1, Host: "b", Start: 6500 * time.Millisecond, Work: 200, Attempts: []sim.Attempt{{Duration: 3 * s}, {Duration: 2 * s}}}, p.Tasks[1])
 	assert.Equal(t, sim.Task{Number: 2, Host: "a", Start: 6 * s, Work: 300, Attempts: []sim.Attempt{{Duration: 2 * s}}}, p.Tasks[3])
 	assert.Equal(t, []sim.Slot{
-		{Machine: 0, Rests: []time.Duration{s}},
-		{Machine: 1, Opens: s, Rests: []time.Duration{2500 * time.Millisecond}},
-		{Machine: 2, Opens: 2 * s},
+		{Machine: 0, Last: 6 * s, Rests: []time.Duration{s}},
+		{Machine: 1, Opens: s, Last: 6500 * time.Millisecond, Rests: []time.Duration{2500 * time.Millisecond}},
+		{Machine: 2, Opens: 2 * s, Last: 2 * s},
 	}, p.Slots)
 	assert.Equal(t, 3, p.Machines)
 	assert.Equal(t, 8500*time.Millisecond, p.Recorded)
@@ -88,6 +88,32 @@ func TestSlotThatWasTakenAway(t *testing.T) {
 	))
 	assert.Equal(t, 3*s, phases[0].Slots[0].Closes)
 	assert.Equal(t, 9500*time.Millisecond, withoutAction(t, phases[0]).Time)
+
+	phases[0].Tasks[0].Attempts[0].Duration = s
+	assert.Equal(t, 9500*time.Millisecond, withoutAction(t, phases[0]).Time, "a shorter task 0 does not make room for task 1")
+}
+
+// Host a ends its last task while task 3 waits, but host b is free, and takes it. So host a is still there, and could take a copy.
+func TestSlotThatWasNotNeeded(t *testing.T) {
+	phases, _ := FromLog(read(t,
+		`{"phase":"p","task":0,"start":0,"finish":3000,"host":"a"}`,
+		`{"phase":"p","task":1,"start":0,"finish":2000,"host":"b"}`,
+		`{"phase":"p","task":2,"start":0,"finish":9000,"host":"c"}`,
+		`{"phase":"p","task":3,"start":4000,"finish":5000,"host":"b"}`,
+	))
+	for _, slot := range phases[0].Slots {
+		assert.Zero(t, slot.Closes)
+	}
+	assert.Equal(t, 9*s, withoutAction(t, phases[0]).Time)
+
+	phases, _ = FromLog(read(t,
+		`{"phase":"p","task":0,"start":0,"finish":3000,"host":"a"}`,
+		`{"phase":"p","task":1,"start":0,"finish":2000,"host":"b"}`,
+		`{"phase":"p","task":2,"start":4000,"finish":5000,"host":"b"}`,
+		`{"phase":"p","task":3,"start":6000,"finish":7000,"host":"b"}`,
+	))
+	a := slices.IndexFunc(phases[0].Slots, func(slot sim.Slot) bool { return phases[0].Hosts[slot.Machine] == "a" })
+	assert.Equal(t, 3*s, phases[0].Slots[a].Closes, "two tasks wait, and one host is free")
 }
 
 func TestUnknownIsNotZero(t *testing.T) {

@@ -11,11 +11,12 @@ import (
 
 // place assigns the attempts of each executor, or host, to slots: as few slots as attempts ran at once. It records
 // when a slot opens, how long it rests between attempts, and how long a failed task waited before it was back in the
-// queue.
+// queue. A slot closes when it ends its last attempt while more tasks wait than other slots are free that will take one.
 func (b *phaseBuilder) place(attempts []recorded) {
 	waits := newWaiting(attempts)
 	groups := map[int32]*group{}
 	var freed, rests []time.Duration // until when each of the phase's slots was in use by an attempt to be replayed
+	var idle, used []time.Duration   // when a slot was freed that was used again later, and when that was
 	b.waits = make([]time.Duration, len(attempts))
 	for i := range attempts {
 		a := &attempts[i]
@@ -35,6 +36,7 @@ func (b *phaseBuilder) place(attempts []recorded) {
 			freed = append(freed, 0)
 		} else {
 			rest := a.start - freed[s.at]
+			idle, used = append(idle, freed[s.at]), append(used, a.start)
 			if a.index > 0 && a.previous >= freed[s.at] && !waits.other(freed[s.at], a.task) {
 				rest, b.waits[i] = 0, a.start-a.previous
 			}
@@ -42,11 +44,14 @@ func (b *phaseBuilder) place(attempts []recorded) {
 			place.Rests = append(place.Rests, rest)
 			rests = append(rests, rest)
 		}
+		b.phase.Slots[s.at].Last = a.start
 		a.slot = s.at
 		freed[s.at] = a.end
 	}
+	slices.Sort(idle)
+	slices.Sort(used)
 	for at, end := range freed {
-		if waits.any(end) {
+		if waits.count(end) > between(idle, used, end) {
 			b.phase.Slots[at].Closes = max(end, 1)
 		}
 	}
@@ -120,13 +125,15 @@ func newWaiting(attempts []recorded) *waiting {
 	return w
 }
 
-func (w *waiting) count(at time.Duration) int {
-	queued, _ := slices.BinarySearch(w.queued, at+1)
-	started, _ := slices.BinarySearch(w.started, at+1)
-	return queued - started
-}
+func (w *waiting) count(at time.Duration) int { return between(w.queued, w.started, at) }
 
-func (w *waiting) any(at time.Duration) bool { return w.count(at) > 0 }
+// between returns how many intervals contain a time. from and to are their edges, each list in ascending order. An interval contains
+// its lower edge alone.
+func between(from, to []time.Duration, at time.Duration) int {
+	begun, _ := slices.BinarySearch(from, at+1)
+	over, _ := slices.BinarySearch(to, at+1)
+	return begun - over
+}
 
 // other reports whether another task was in the queue than the given task, which had several attempts.
 func (w *waiting) other(at time.Duration, task int) bool {
