@@ -371,10 +371,10 @@ func TestRecordDoesNotAllocate(t *testing.T) {
 		r.Elsewhere(machine, 3, 4)
 		dst = r.AppendAvoid(dst[:0])
 	}
-	for range 20000 {
+	for range 5000 {
 		do()
 	}
-	assert.Zero(t, testing.AllocsPerRun(5000, do))
+	assert.Zero(t, testing.AllocsPerRun(1000, do))
 }
 
 func BenchmarkRunning(b *testing.B) {

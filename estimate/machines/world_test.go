@@ -172,7 +172,7 @@ func (w world) run(t *testing.T, seed uint64, rule killed, known bool) (out outc
 
 func span(seconds float64) time.Duration { return time.Duration(math.Round(seconds * 1e9)) }
 
-// over is the mean of the outcomes of five seeds, or ten with STRAGGLER_LIVES, with the extremes of the numbers that
+// over is the mean of the outcomes of four seeds, or ten with STRAGGLER_LIVES, with the extremes of the numbers that
 // each seed must keep within a limit.
 type over struct {
 	outcome
@@ -181,7 +181,7 @@ type over struct {
 }
 
 func (w world) seeds(t *testing.T, rule killed, known bool) over {
-	n := 5
+	n := 4
 	if os.Getenv("STRAGGLER_LIVES") != "" {
 		n = 10
 	}
