@@ -69,7 +69,9 @@ func TestResultsAreInOrder(t *testing.T) {
 				require.NoError(t, err)
 				require.Len(t, got, n)
 				for i, square := range got {
-					require.Equal(t, i*i, square)
+					if square != i*i {
+						require.Equal(t, i*i, square)
+					}
 				}
 				assert.GreaterOrEqual(t, calls.Load(), int64(n))
 			}
