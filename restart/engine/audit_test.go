@@ -164,7 +164,7 @@ func (a *audit) usable(now time.Time) (names []string) {
 // the actions.
 func TestBooksAgreeWithAnAudit(t *testing.T) {
 	t.Parallel()
-	for seed := range cases(50, 200) {
+	for seed := range cases(30, 200) {
 		c, config := randomCluster(t, seed)
 		a := &audit{
 			t: t, seed: seed, cluster: c, machines: config.Machines, limit: 1 << 30,

@@ -168,7 +168,7 @@ func TestUnknownWorkCountsAsTheMean(t *testing.T) {
 
 // The actions are the same with and without a journal.
 func TestSameActionsWithoutAJournal(t *testing.T) {
-	for seed := range cases(40, 100) {
+	for seed := range cases(20, 100) {
 		var logs [2][]string
 		for i := range logs {
 			c, config := randomCluster(t, seed)

@@ -147,8 +147,11 @@ func (s *scheduler) dies() bool {
 	return s.left == -1
 }
 
-// save writes a snapshot.
+// save writes a snapshot. A scheduler that never dies again needs none.
 func (s *scheduler) save() {
+	if s.left < 0 {
+		return
+	}
 	phase, err := s.phase.MarshalBinary()
 	require.NoError(s.t, err)
 	machines, err := s.config.Machines.MarshalBinary()

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"runtime"
 	"slices"
 	"testing"
@@ -70,7 +71,9 @@ func (j *jobs) round(open int) {
 	var turn engine.Turn
 	j.timed(func() { turn = j.phase.Poll(j.now, list) })
 	if j.twin != nil {
-		require.Equal(j.tb, fmt.Sprintf("%+v", turn), fmt.Sprintf("%+v", j.twin.Poll(j.now, list)))
+		if twins := j.twin.Poll(j.now, list); !reflect.DeepEqual(turn, twins) {
+			require.Equal(j.tb, fmt.Sprintf("%+v", turn), fmt.Sprintf("%+v", twins))
+		}
 	}
 	for _, a := range turn.Actions {
 		j.act(a)
@@ -225,8 +228,8 @@ func TestAStreamOfJobsTakesTheMemoryOfItsOpenJobs(t *testing.T) {
 			j.round(open)
 			j.phase.TakeJournal()
 		}
-		least := uint64(math.MaxUint64) // of 20 rounds, since the heap also has the lists of the simulated engine
-		for range 20 {
+		least := uint64(math.MaxUint64) // of 4 rounds, since the heap also has the lists of the simulated engine
+		for range 4 {
 			j.round(open)
 			j.phase.TakeJournal()
 			least = min(least, heapNow())

@@ -162,7 +162,7 @@ func TestEveryTaskEndsOrIsGivenUp(t *testing.T) {
 	t.Parallel()
 	policies := policytest.Policies()
 	policies["rash"] = nil // one for each seed
-	seeds, withdrawn, most := cases(40, 250), 0, 0
+	seeds, withdrawn, most := cases(20, 250), 0, 0
 	for _, name := range slices.Sorted(maps.Keys(policies)) {
 		for seed := range seeds {
 			rng := rand.New(rand.NewPCG(seed, 5))

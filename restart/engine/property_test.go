@@ -86,7 +86,7 @@ func randomCluster(t *testing.T, seed uint64) (*cluster, engine.Config) {
 //   - no two attempts of a task run on one machine while there are others,
 //   - the journal replays exactly.
 func TestNothingIsLostAndNothingOverbooked(t *testing.T) {
-	for seed := range cases(75, 300) {
+	for seed := range cases(50, 300) {
 		c, config := randomCluster(t, seed)
 		p, err := engine.New(config)
 		require.NoError(t, err)

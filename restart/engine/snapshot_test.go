@@ -75,7 +75,7 @@ func (w *twins) restore() {
 func TestRestoredPhaseActsLikeOneThatNeverStopped(t *testing.T) {
 	t.Parallel()
 	stops := 0
-	seeds := cases(60, 150)
+	seeds := cases(40, 150)
 	for seed := range seeds {
 		c, config := randomCluster(t, seed)
 		if len(c.work) == 0 {
@@ -196,7 +196,7 @@ func TestAPhaseGoesOnUnderAnotherPolicy(t *testing.T) {
 
 // A restored phase goes on with its journal, and the whole journal replays exactly.
 func TestJournalOfARestoredPhase(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range cases(20, 40) {
 		c, config := randomCluster(t, seed)
 		if _, custom := config.Policy.(eager); custom || len(c.work) == 0 {
 			continue
