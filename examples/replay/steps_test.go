@@ -52,7 +52,7 @@ func TestTableOfSteps(t *testing.T) {
 		code, out, errors := call(append(args, "-html", page, log)...)
 		require.Zero(t, code, errors)
 		for _, want := range []string{
-			"250 steps, 2500 tasks", "Worker w5 is last in 250 of 250 steps; among equals each would be last in 25.",
+			"250 steps, 2500 tasks", "Worker w5 is last in 250 of 250 steps; if all were alike, each would be last in 25.",
 			"1 step is left out, because members are missing", "impossible times, treated as unknown: 1",
 			"The machine and the position of worker w5 never parted, so this log can't tell which of the two is at fault.",
 			"Let the machine of worker w5 change places with that of a healthy worker. If the position is still slow,",
@@ -108,7 +108,7 @@ func TestNobodyIsLastOften(t *testing.T) {
 	}
 	code, out, errors := call("-step", "step", "-worker", "worker", "-seconds", "s", file(t, text))
 	require.Zero(t, code, errors)
-	assert.Regexp(t, `No worker is last often: worker \d+ is last most often, in \d+ of 200 steps; among equals each would be last in 5\.`, out)
+	assert.Regexp(t, `No worker is last often: worker \d+ is last most often, in \d+ of 200 steps; if all were alike, each would be last in 5\.`, out)
 	assert.Contains(t, out, "Why: No worker is slow for long: now one is last, now another.")
 }
 
@@ -299,8 +299,8 @@ func TestStepsThatBlameNobody(t *testing.T) {
 			"What to do: Nothing: the workers hardly wait for one another.", "table of 40 whole steps, with 160 rows;",
 		}, []string{"is last in", "now one is last", "last most often", "Impossible"}},
 		{"some ties", tableOf(30, "1", "2", "2", "1", "1") + "30,h0,1\n30,h1,3\n30,h2,2\n30,h3,1\n30,h4,1\n", []string{
-			"worker h1 is last most often, in 1 of the 1 step without a tie; among equals each would be last in 0.2.",
-			"last in 1 of the 1 step without a tie (0.2 among equals), ",
+			"worker h1 is last most often, in 1 of the 1 step without a tie; if all were alike, each would be last in 0.2.",
+			"last in 1 of the 1 step without a tie (0.2 if all were alike), ",
 			"In 30 of 31 steps several workers are last together, which counts for none of them.",
 			"Worker h1 takes 2.03 times the median of its equals. Worker h2 takes 2 times", "did so at once, that would save",
 		}, []string{"in each step"}},
@@ -325,15 +325,15 @@ func TestStepsThatBlameNobody(t *testing.T) {
 			"name the column that tells them apart by -worker.",
 		}, []string{": 0 steps", "0.0%", "last most often"}},
 		{"ties, and a worker that is replaced", tableOf(40, "1", "1", "2", "2") + "40,h0,1\n40,h1,1\n40,h2,2\n40,h9,1\n", []string{
-			"worker h2 is last most often, in 1 of the 1 step without a tie; among equals each would be last in 0.25.",
+			"worker h2 is last most often, in 1 of the 1 step without a tie; if all were alike, each would be last in 0.25.",
 		}, nil},
 		{"ties, and a new worker", tableOf(40, "1", "1", "2", "2") + "40,h0,1\n40,h1,1\n40,h8,1\n40,h9,2\n" +
 			"41,h0,1\n41,h1,1\n41,h8,2\n41,h9,2\n", []string{
-			"Worker h9 is last in 1 of its steps without a tie; among equals each would be last in 0.25.",
+			"Worker h9 is last in 1 of its steps without a tie; if all were alike, each would be last in 0.25.",
 		}, []string{"of the 1 step"}},
 		{"a very slow worker", tableOf(40, "1", "1", "999.7", "1"), []string{"Worker h2 takes 1000 times the median of its equals."}, nil},
 		{"one step", tableOf(1, "5", "9"), []string{
-			"Worker h1 is last in 1 of 1 step; among", "last in 1 of 1 step (0.5 among equals), 44.4% would be saved: worker h1",
+			"Worker h1 is last in 1 of 1 step; if all", "last in 1 of 1 step (0.5 if all were alike), 44.4% would be saved: worker h1",
 		}, []string{"±"}},
 		{"two workers", tableOf(40, "5", "6"), []string{
 			"costs 16.7% of the steps' time beyond the median of its equals, and 16.7% beyond the next slowest", "16.7% (±0.0) would be saved",

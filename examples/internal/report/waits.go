@@ -165,7 +165,7 @@ func (w *Waits) String() string {
 		if float64(l.Last) < rarely*float64(l.Steps) {
 			often = fmt.Sprintf(" No worker is last often: %s is last most often, in %s;", l.Worker, w.often(l))
 		}
-		text += fmt.Sprintf("%s among equals each would be last in %.3g.", often, l.Chance)
+		text += fmt.Sprintf("%s if all were alike, each would be last in %.3g.", often, l.Chance)
 	}
 	switch {
 	case w.Tied == 0:
@@ -472,7 +472,7 @@ func (w *Waits) table(out *printer) {
 	}
 	out.f("\nThe workers that were last most often:\n")
 	for _, l := range w.Last {
-		out.f("  last in %s (%.3g among equals), %s would be saved: %s\n", w.often(l), l.Chance, saved(l.Saved, l.Error), short(l.Worker))
+		out.f("  last in %s (%.3g if all were alike), %s would be saved: %s\n", w.often(l), l.Chance, saved(l.Saved, l.Error), short(l.Worker))
 	}
 	if w.LeftOut > 0 {
 		out.f("  and %s\n", words.Counted(w.LeftOut, "other worker"))

@@ -15,7 +15,7 @@
 // under one name, and close it at its end. The page then says who is last how often, what that costs, and why, by
 // estimate/causes:
 //
-//	w5 was last in 97 % of 238 phases; among equals each would be last in 10 %.
+//	w5 was last in 97 % of 238 phases; if all were alike, each would be last in 10 %.
 //
 // The position of a worker is the number of its task. The time of a task runs from the begin of its first attempt to its
 // end, and its machine is that of the attempt that ran longest. A phase is left out if one of its tasks has no end, or

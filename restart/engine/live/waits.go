@@ -170,7 +170,7 @@ func (w *waiting) sentences() []string {
 		case w.Tied > 0:
 			of = fmt.Sprintf("the %d phases without a tie", steps)
 		}
-		all = append(all, fmt.Sprintf("%s was last in %.0f %% of %s; among equals each would be last in %.0f %%.", l.worker,
+		all = append(all, fmt.Sprintf("%s was last in %.0f %% of %s; if all were alike, each would be last in %.0f %%.", l.worker,
 			100*float64(l.Last)/float64(steps), of, 100*l.Chance/float64(steps)))
 	}
 	if w.Tied > 0 {

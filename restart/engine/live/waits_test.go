@@ -79,7 +79,7 @@ func TestThePageNamesWhoMakesTheOthersWait(t *testing.T) {
 	require.Equal(t, causes.SlowWorker, want.Findings[0].Reason)
 	page := get(t, j.view, "/")
 	for _, text := range []string{
-		fmt.Sprintf("&lt;w5&gt; was last in %.0f %% of 250 phases; among equals each would be last in 10 %%.", float64(want.Lags[0].Last)/2.5),
+		fmt.Sprintf("&lt;w5&gt; was last in %.0f %% of 250 phases; if all were alike, each would be last in 10 %%.", float64(want.Lags[0].Last)/2.5),
 		fmt.Sprintf("The slowest task of a phase costs %.1f %% of the phases&#39; time beyond the median of the others.", 100*want.Wait),
 		"&lt;w5&gt; takes 1.15 times the median of the others. It always runs the same task",
 		fmt.Sprintf("saves %.1f %% (±%.1f) of the time.", 100*want.Findings[0].Share, 196*want.Findings[0].Error),
@@ -314,7 +314,7 @@ func TestTiedPhasesNameNobody(t *testing.T) {
 	j.step("train", Names{}, 5, 6, 5, 5)
 	tied := "In 91 % of the phases several tasks were last together"
 	page = get(t, j.view, "/")
-	assert.Contains(t, page, "machine 1 was last in 100 % of the 1 phase without a tie; among equals each would be last in 25 %. "+tied)
+	assert.Contains(t, page, "machine 1 was last in 100 % of the 1 phase without a tie; if all were alike, each would be last in 25 %. "+tied)
 	j.step("train", Names{}, 5, 5, 5, 6)
-	assert.Contains(t, get(t, j.view, "/"), "was last in 50 % of the 2 phases without a tie; among equals each would be last in 25 %.")
+	assert.Contains(t, get(t, j.view, "/"), "was last in 50 % of the 2 phases without a tie; if all were alike, each would be last in 25 %.")
 }
