@@ -240,6 +240,10 @@ func TestAdviceAndComparison(t *testing.T) {
 	assert.Equal(t, [2]float64{6, 60}, r.Against.Phases[0].Seconds)
 	assert.Equal(t, [2]float64{6, 60}, r.Against.Phases[0].Slowest)
 	assert.Equal(t, 1, r.Against.OnlyThere)
+	code, out, errors = call("-policy", "mantri", "-against", last, this)
+	require.Zero(t, code, errors)
+	assert.Regexp(t, `phase +time there +here +slowest task there +here +stragglers there +here +tasks there +here *\n`+
+		` +p +6 s +60 s +6 s +60 s +\d +1 +\d +\d+ *\nPhases that are not in the table: 0 of both runs, 1 only there, 0 only here\.\n`, out)
 	assert.Equal(t, "b", r.Workers[0].Host)
 	assert.Nil(t, r.Setting, "attempt lines are not the log of an engine")
 	for _, wrong := range [][]string{{"-cost", "-1", this}, {"-against", last},

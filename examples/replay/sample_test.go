@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"testing"
 
@@ -28,7 +29,8 @@ func TestSampleSaysItsError(t *testing.T) {
 	require.NotNil(t, r.Sample)
 	assert.Equal(t, report.Sample{Of: 200, Drawn: 60, Cost: r.Sample.Cost, Saving: r.Sample.Saving}, *r.Sample)
 	assert.Equal(t, 60, r.Input.Phases)
-	assert.Contains(t, r.Headline, "for 60 phases, drawn at random from 200")
+	assert.Contains(t, r.Headline, "for 60 phases, drawn at random from 200. "+fmt.Sprintf(
+		"Their standard errors are %.1f percentage points for the cost of stragglers, and %.1f for the saving:", 100*r.Sample.Cost, 100*r.Sample.Saving))
 	for _, of := range []struct{ all, drawn, err float64 }{
 		{whole.Stragglers.Cost, r.Stragglers.Cost, r.Sample.Cost},
 		{whole.Policies[0].All.Mean, r.Policies[0].All.Mean, r.Sample.Saving},

@@ -2,8 +2,10 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"text/tabwriter"
 
 	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/sim"
@@ -19,7 +21,7 @@ type Against struct {
 	LeftOut   int `json:"left_out"` // number of names in both runs that are not listed
 }
 
-// Changed has the figures of all phases with one name, as recorded. In each pair, the other run is first, and this
+// Changed has the figures of all phases with one name, as recorded. The name includes that of the job if both runs have this job. In each pair, the other run is first, and this
 // run second.
 type Changed struct {
 	Phase      string     `json:"phase"`
@@ -34,18 +36,31 @@ const mostChanged = 100
 
 // Compare adds the comparison with another run. The largest change of time is first.
 func (r *Report) Compare(name string, here, there []*sim.Phase) {
+	runs := [2][]*sim.Phase{there, here}
+	jobs := map[string][2]bool{}
+	for side, phases := range runs {
+		for _, p := range phases {
+			both := jobs[p.Job]
+			both[side] = true
+			jobs[p.Job] = both
+		}
+	}
 	rows := map[string]*Changed{}
 	seen := map[string][2]bool{}
-	for side, phases := range [2][]*sim.Phase{there, here} {
+	for side, phases := range runs {
 		for _, p := range phases {
-			row := rows[p.Name]
-			if row == nil {
-				row = &Changed{Phase: p.Name}
-				rows[p.Name] = row
+			name := p.Name
+			if jobs[p.Job] == [2]bool{true, true} {
+				name = named(p.Job, p.Name)
 			}
-			both := seen[p.Name]
+			row := rows[name]
+			if row == nil {
+				row = &Changed{Phase: name}
+				rows[name] = row
+			}
+			both := seen[name]
 			both[side] = true
-			seen[p.Name] = both
+			seen[name] = both
 			row.Tasks[side] += len(p.Tasks)
 			row.Seconds[side] += p.Recorded.Seconds()
 			row.Stragglers[side] += compare.Survey([]*sim.Phase{p}).Stragglers
@@ -70,4 +85,24 @@ func (r *Report) Compare(name string, here, there []*sim.Phase) {
 	a.LeftOut = max(0, len(a.Phases)-mostChanged)
 	a.Phases = a.Phases[:len(a.Phases)-a.LeftOut]
 	r.Against = a
+}
+
+// mostPrinted is the largest number of names in the text.
+const mostPrinted = 20
+
+// table writes the names of both runs.
+func (a *Against) table(out *printer) error {
+	out.f("\nAgainst %s: the phases of both runs, as recorded, there and here. The largest change of time comes first.\n", a.Name)
+	table := tabwriter.NewWriter(out.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "phase\ttime there\there\tslowest task there\there\tstragglers there\there\ttasks there\there\t")
+	printed := a.Phases[:min(len(a.Phases), mostPrinted)]
+	for _, c := range printed {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t\n", short(c.Phase), Span(c.Seconds[0]), Span(c.Seconds[1]),
+			Span(c.Slowest[0]), Span(c.Slowest[1]), c.Stragglers[0], c.Stragglers[1], c.Tasks[0], c.Tasks[1])
+	}
+	err := table.Flush()
+	if more := len(a.Phases) - len(printed) + a.LeftOut; more+a.OnlyThere+a.OnlyHere > 0 {
+		out.f("Phases that are not in the table: %d of both runs, %d only there, %d only here.\n", more, a.OnlyThere, a.OnlyHere)
+	}
+	return err
 }

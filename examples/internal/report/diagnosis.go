@@ -62,7 +62,7 @@ const (
 	mostOfCost = 0.5
 	// littleCost is the share of the phases' time below which stragglers cost little.
 	littleCost = 0.01
-	// errors95 x the standard error of a sample is exceeded by 1 of 20 samples.
+	// errors95 times the standard error of a mean of many steps is exceeded in 1 of 20 cases.
 	errors95 = 1.96
 	// muchMore is the share of the phases' time that the best policy must save beyond the others to be named.
 	muchMore = 0.01
@@ -285,9 +285,9 @@ func (r *Report) saves() string {
 		text += " The other advice has no figure."
 	}
 	if s := r.Sample; s != nil {
-		text += fmt.Sprintf(" These figures are for %d phases, drawn at random from %d. For all phases, the cost of "+
-			"stragglers is within %.1f percentage points of this figure, and the saving within %.1f points, in 19 of 20 samples.",
-			s.Drawn, s.Of, 100*errors95*s.Cost, 100*errors95*s.Saving)
+		text += fmt.Sprintf(" These figures are for %d phases, drawn at random from %d. Their standard errors are %.1f percentage points "+
+			"for the cost of stragglers, and %.1f for the saving: more if a few phases, which were not drawn, have much of the time.",
+			s.Drawn, s.Of, 100*s.Cost, 100*s.Saving)
 	}
 	if a := r.Apart; a != nil && a.Tasks > 0 {
 		text += fmt.Sprintf(" These figures are for %s. No saving is claimed for the other %s, which %s not known to be alike.",

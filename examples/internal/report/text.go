@@ -51,6 +51,11 @@ func (r *Report) Text(w io.Writer, style Style) error {
 	if r.waitsOnly {
 		r.Waits.table(out)
 	}
+	if r.Against != nil {
+		if err := r.Against.table(out); err != nil {
+			return err
+		}
+	}
 	if len(r.Policies) == 0 {
 		return out.err
 	}
