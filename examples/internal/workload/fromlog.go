@@ -240,6 +240,9 @@ func (b *phaseBuilder) tasks(attempts []recorded) {
 			p.Tasks[i].Work = 0
 		}
 	}
+	if slices.ContainsFunc(samples, sample.known) { // as in a median, a time of 0 s is a time that the log rounds
+		samples = slices.DeleteFunc(samples, func(s sample) bool { return !s.known() })
+	}
 	p.Interval = sim.Interval(median(durations), longest, total, len(p.Tasks))
 	d := newDrawer(samples, works, fit(samples))
 	p.Draw = func(r *rand.Rand, task, machine int, late bool) time.Duration { return d.draw(r, task, machine, late) }

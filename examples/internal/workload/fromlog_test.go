@@ -116,6 +116,23 @@ func TestSlotThatWasNotNeeded(t *testing.T) {
 	assert.Equal(t, 3*s, phases[0].Slots[a].Closes, "two tasks wait, and one host is free")
 }
 
+// A log that has whole seconds says 0 s for tasks of half a second. No copy takes 0 s, unless all tasks do.
+func TestNoCopyTakesNoTime(t *testing.T) {
+	phases, _ := FromLog(read(t,
+		`{"phase":"p","task":0,"start":"2026-03-01T10:00:00Z","finish":"2026-03-01T10:00:01Z"}`,
+		`{"phase":"p","task":1,"start":"2026-03-01T10:00:00Z","finish":"2026-03-01T10:00:00Z"}`,
+		`{"phase":"p","task":2,"start":"2026-03-01T10:00:00Z","finish":"2026-03-01T10:00:09Z"}`,
+		`{"phase":"q","task":0,"start":"2026-03-01T10:00:00Z","finish":"2026-03-01T10:00:00Z"}`,
+	))
+	seen := map[time.Duration]bool{}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		seen[phases[0].Draw(r, 0, -1, false)] = true
+	}
+	assert.Equal(t, map[time.Duration]bool{s: true, 9 * s: true}, seen)
+	assert.Zero(t, phases[1].Draw(r, 0, -1, false))
+}
+
 func TestUnknownIsNotZero(t *testing.T) {
 	phases, _ := FromLog(read(t,
 		`{"phase":"p","task":0,"start":0,"finish":3000}`,
