@@ -47,6 +47,7 @@ func Build(phases []*sim.Phase, c compare.Comparison, policies []compare.Entry, 
 	if runs == len(phases) {
 		r.NoAction.Runs = r.NoAction.Time // exact, without rounding of a sum in another order
 	}
+	r.Failures = r.NoAction.failures(phases)
 	for _, o := range c.Outcomes {
 		p := policy(o)
 		if in.Chained == 0 {
@@ -136,7 +137,7 @@ func stragglers(phases []*sim.Phase, c compare.Comparison) Stragglers {
 		tail += c.NoAction[i].Tail.Seconds()
 	}
 	if time > 0 {
-		out.Cost, out.Tail = (time-even)/time, tail/time
+		out.Cost, out.Tail = max(0, time-even)/time, tail/time // another order of the tasks may take longer
 	}
 	return out
 }

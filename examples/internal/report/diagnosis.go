@@ -100,6 +100,17 @@ func (r *Report) Diagnose() {
 		d.Why, d.Cause = r.Causes.why(r.NoAction.Time * r.Stragglers.Cost)
 		d.Do, d.kind = r.do(d.Cause)
 	}
+	if f := r.Failures; f != nil {
+		d.Slow += f.fact(r.NoAction)
+		switch advice := f.advice(r.NoAction); {
+		case d.kind == nothing:
+			d.Do = advice + " Stragglers cost little here."
+		case r.Stragglers.Cost < littleCost:
+			d.Do = advice + " " + d.Do
+		default:
+			d.Do += " " + advice
+		}
+	}
 	if len(r.Policies) > 0 {
 		d.Saves = r.saves()
 	}
@@ -270,6 +281,9 @@ func (r *Report) saves() string {
 	if !r.few && most > r.Stragglers.Cost+leastShown {
 		text += " A saving may be more than stragglers cost: a policy also starts the largest tasks first, and helps tasks " +
 			"that take less than 1.5 times the median."
+	}
+	if r.Failures != nil {
+		text += " No copy fails in the replay, so a saving may be too large."
 	}
 	if r.Diagnosis.Cause == SameTask {
 		text = "These figures are too large. A copy of a task that is always slow takes as long, but in the replay it takes " +

@@ -58,6 +58,8 @@ type Report struct {
 	Money   *Money   `json:"money,omitempty"`
 	// Sample is null if all phases were replayed.
 	Sample *Sample `json:"sample,omitempty"`
+	// Failures counts the attempts that failed; null if they took hardly any slot time.
+	Failures *Failures `json:"failures,omitempty"`
 	// Against compares the run with another run; null without another run.
 	Against *Against `json:"against,omitempty"`
 	// Recorded counts the copies of the log's own engine; null if it made no copies.
