@@ -106,11 +106,11 @@ type Slot struct {
 	Machine int // number of its machine; negative if it is not known
 	// Opens is when the slot is free for the first time, measured from the first start of the phase.
 	Opens time.Duration
-	// Last is when the slot took its last recorded attempt.
-	Last time.Duration
-	// Closes is when the slot stops taking attempts; 0 if it stays open. A slot that closes takes a recorded attempt after Last only if
-	// it has run fewer of them than in the recording, where it ran one more than it has Rests.
+	// Closes is when the slot stops taking attempts; 0 if it stays open.
 	Closes time.Duration
+	// Last is when a slot that closes takes recorded attempts for the last time. After Last it takes one only if it has run fewer of
+	// them than in the recording, where it ran one more than it has Rests.
+	Last time.Duration
 	// Rests are the times that the slot rested before its second, third, ... recorded attempt.
 	Rests []time.Duration
 }

@@ -60,9 +60,9 @@ func TestFromLog(t *testing.T) {
 	assert.Equal(t, sim.Task{Number: 1, Host: "b", Start: 6500 * time.Millisecond, Work: 200, Attempts: []sim.Attempt{{Duration: 3 * s}, {Duration: 2 * s}}}, p.Tasks[1])
 	assert.Equal(t, sim.Task{Number: 2, Host: "a", Start: 6 * s, Work: 300, Attempts: []sim.Attempt{{Duration: 2 * s}}}, p.Tasks[3])
 	assert.Equal(t, []sim.Slot{
-		{Machine: 0, Last: 6 * s, Rests: []time.Duration{s}},
-		{Machine: 1, Opens: s, Last: 6500 * time.Millisecond, Rests: []time.Duration{2500 * time.Millisecond}},
-		{Machine: 2, Opens: 2 * s, Last: 2 * s},
+		{Machine: 0, Rests: []time.Duration{s}},
+		{Machine: 1, Opens: s, Rests: []time.Duration{2500 * time.Millisecond}},
+		{Machine: 2, Opens: 2 * s},
 	}, p.Slots)
 	assert.Equal(t, 3, p.Machines)
 	assert.Equal(t, 8500*time.Millisecond, p.Recorded)

@@ -17,6 +17,8 @@ func (b *phaseBuilder) place(attempts []recorded) {
 	groups := map[int32]*group{}
 	var freed, rests []time.Duration // until when each of the phase's slots was in use by an attempt to be replayed
 	var idle, used []time.Duration   // when a slot was freed that was used again later, and when that was
+	var begun []time.Duration        // when each slot took its last attempt
+	opened := time.Duration(0)       // when the last slot opened
 	b.waits = make([]time.Duration, len(attempts))
 	for i := range attempts {
 		a := &attempts[i]
@@ -33,7 +35,7 @@ func (b *phaseBuilder) place(attempts []recorded) {
 			a.first = true
 			s.at = len(b.phase.Slots)
 			b.phase.Slots = append(b.phase.Slots, sim.Slot{Machine: int(a.host), Opens: a.start})
-			freed = append(freed, 0)
+			freed, begun, opened = append(freed, 0), append(begun, 0), a.start
 		} else {
 			rest := a.start - freed[s.at]
 			idle, used = append(idle, freed[s.at]), append(used, a.start)
@@ -44,15 +46,18 @@ func (b *phaseBuilder) place(attempts []recorded) {
 			place.Rests = append(place.Rests, rest)
 			rests = append(rests, rest)
 		}
-		b.phase.Slots[s.at].Last = a.start
 		a.slot = s.at
-		freed[s.at] = a.end
+		freed[s.at], begun[s.at] = a.end, a.start
 	}
 	slices.Sort(idle)
 	slices.Sort(used)
 	for at, end := range freed {
 		if waits.count(end) > between(idle, used, end) {
-			b.phase.Slots[at].Closes = max(end, 1)
+			end = max(end, 1)
+			b.phase.Slots[at].Closes, b.phase.Slots[at].Last = end, end
+			if opened > end { // tasks waited for another slot, and not for this one
+				b.phase.Slots[at].Last = begun[at]
+			}
 		}
 	}
 	b.phase.Rest = median(rests)
