@@ -27,8 +27,9 @@ const (
 // package are the tasks of a further phase. Subtests are parts of their test. Each run of a test is a task, because
 // -count asks for the work again.
 //
-// The duration of a run is the one that the log states: it excludes the pause of a parallel test. The run ends when
-// its result is printed. Results from the cache, skipped tests, packages without tests, and packages that were not
+// The duration of a run is the one that the log states: it excludes the pause of a parallel test. The log states too little
+// of a test with parallel subtests, because Go does not count these: such a test takes the time from its start to its end. The
+// run ends when its result is printed. Results from the cache, skipped tests, packages without tests, and packages that were not
 // built did not run. Tests from the cache are attempts of the state Cached: the log states the time of the run that
 // filled the cache. A run that lacks skipped tests has other work than a run with them, and has another name.
 type goTest struct {
@@ -36,6 +37,7 @@ type goTest struct {
 	packages []*goPackage          // in the order of their first events
 	current  map[string]*goPackage // packages that have not ended, by path
 	tests    *Tests                // nil if nobody asks for them
+	parallel int                   // tests of which the log states too little time, because subtests ran in parallel
 }
 
 // goPackage is one run of the tests of a package.
@@ -54,8 +56,10 @@ type goRun struct {
 	test                 string
 	ready, start, finish Opt
 	seconds              float64 // that the log states; negative if it states none
+	longest              float64 // seconds of the longest subtest
 	state                State
 	paused, skipped      bool
+	parallel             bool // a subtest ran in parallel
 }
 
 func newGoTest(tests *Tests) *goTest {
@@ -130,11 +134,20 @@ func (c *cursor) seconds(faults *Faults) float64 {
 	return s
 }
 
-// within notes a skipped test within a test.
+// within notes facts about a test within a test: whether it was skipped, whether it ran in parallel, and its time.
 func (g *goTest) within(e *goTestEvent) {
-	if string(e.action) == "skip" {
-		p := g.of(string(e.pkg))
+	action := string(e.action)
+	if action != "pause" && action != "pass" && action != "fail" && action != "skip" {
+		return
+	}
+	p := g.of(string(e.pkg))
+	if action == "skip" {
 		p.skipped = append(p.skipped, string(e.test))
+	}
+	test, _, _ := strings.Cut(string(e.test), "/")
+	if r := p.running(test); r != nil {
+		r.parallel = r.parallel || action == "pause"
+		r.longest = max(r.longest, e.elapsed)
 	}
 }
 
@@ -167,7 +180,7 @@ func (g *goTest) event(e *goTestEvent) {
 		}
 		g.pass(e.action)
 	case "cont":
-		if r := g.of(string(e.pkg)).running(test); r != nil {
+		if r := g.of(string(e.pkg)).running(test); r != nil && r.paused { // otherwise its output goes on
 			r.start, r.paused = momentOf(e.at, &e.faults), false
 		}
 	case "output":
@@ -229,7 +242,12 @@ func (g *goTest) end(test string, e *goTestEvent) {
 		}
 		delete(p.open, test)
 	}
-	r.end(momentOf(e.at, &e.faults), e.elapsed)
+	finish := momentOf(e.at, &e.faults)
+	stated := r.withSubtests(finish, e.elapsed)
+	if stated > e.elapsed {
+		g.parallel++
+	}
+	r.end(finish, stated)
 	switch string(e.action) {
 	case "pass":
 		r.state = Succeeded
@@ -266,6 +284,21 @@ func (r *goRun) end(finish Opt, stated float64) {
 	if ready, ok := r.ready.Get(); !ok || ready > start {
 		r.ready = r.start
 	}
+}
+
+// withSubtests returns the duration of a run that ends. It is the stated one, unless the run took longer with its subtests: then
+// it is the time from its start to its end, or that of its longest subtest if the events were written later.
+func (r *goRun) withSubtests(finish Opt, stated float64) float64 {
+	whole := r.longest
+	start, began := r.start.Get()
+	end, ended := finish.Get()
+	if began && ended && !r.paused && (r.parallel || whole > stated+2*statedError) {
+		whole = max(whole, float64(end-start)/1000)
+	}
+	if stated < 0 || whole <= stated+2*statedError {
+		return stated
+	}
+	return whole
 }
 
 // took returns the duration of a run, in seconds; false if it is not known.
@@ -311,18 +344,23 @@ func (g *goTest) flush() {
 		}
 		g.takeTests(p, whole)
 	}
-	g.hintShort("package", short)
+	g.hintShort("package", "test", short, "not used")
+	if n := g.parallel; n > 0 {
+		g.hint(fmt.Sprintf("%s %s parallel subtests, which go test does not count: the time from the start of the test to its "+
+			"end is used", words.Counted(n, "test"), words.Plural(n, "has", "have")))
+	}
 	if n := len(open); n > 0 {
 		g.hint(fmt.Sprintf("the log stops halfway: %s in it %s not ended, and other packages may be missing",
 			words.Counted(n, "package"), words.Plural(n, "has", "have")))
 	}
 }
 
-// hintShort adds a hint about packages, or suites, that claim less time than their longest test.
-func (b *builder) hintShort(what string, n int) {
+// hintShort adds a hint about a number of packages, suites or tests that claim less time than a part of theirs. used says what
+// their time is.
+func (b *builder) hintShort(what, part string, n int, used string) {
 	if n > 0 {
-		b.hint(fmt.Sprintf("%s %s less time than the longest test: the time of the %s is not used", words.Counted(n, what),
-			words.Plural(n, "claims", "claim"), what))
+		b.hint(fmt.Sprintf("%s %s less time than the longest %s: the time of the %s is %s", words.Counted(n, what),
+			words.Plural(n, "claims", "claim"), part, what, used))
 	}
 }
 

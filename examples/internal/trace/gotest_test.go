@@ -126,6 +126,30 @@ func TestAPackageThatClaimsTooLittle(t *testing.T) {
 	assert.Equal(t, []string{"1 suite claims less time than the longest test: the time of the suite is not used"}, log.Hints)
 }
 
+// Go does not count parallel subtests in the time of their test: "--- PASS: T (0.00s)" above "--- PASS: T/x (0.60s)". So such a
+// test takes the time from its start to its end, and a test of a JUnit report at least that of its longest part.
+func TestParallelSubtestsCount(t *testing.T) {
+	for events, want := range map[string]string{ // of test T of package p, after its start
+		"0 run p T/x\n0 pause p T/x\n1 cont p T/x\n601 pass p T/x 0.6\n602 pass p T 0":         "T 0.602 succeeded",
+		"0 run p T/x\n700 pause p T/x\n700 cont p T/x\n1300 fail p T/x 0.6\n1300 fail p T 0.7": "T 1.3 failed",
+		"0 pause p T\n500 cont p T\n500 pause p T/x\n900 pass p T/x 0.4\n900 pass p T 0":       "T 0.4 succeeded",
+		"0 run p T/x/y\n600 pass p T/x/y 0.6\n600 pass p T/x 0\n600 pass p T 0":                "T 0.6 succeeded",
+		"0 pass p T/x 3.2\n0 pass p T 0":                                                       "T 3.2 succeeded",
+	} {
+		log := read(t, goTestLog("0 run p T\n"+events))
+		assert.Contains(t, seconds(log), "tests of p: "+want)
+		assert.Contains(t, log.Hints, "1 test has parallel subtests, which go test does not count: the time from the start of the "+
+			"test to its end is used")
+	}
+	log := read(t, goTestLog("0 run p T\n0 run p T/x\n600 pass p T/x 0.6\n5000 pass p T 0.6\n5000 pass p - 5"))
+	assert.Contains(t, seconds(log), "tests of p: T 0.6 succeeded", "go test counts a subtest that is not parallel")
+	assert.Empty(t, log.Hints)
+	log = read(t, `<testsuite name="s"><testcase name="T" time="0"/><testcase name="T/x" time="0.6"/><testcase name="T/y" time="0.7"/>
+<testcase name="U" time="1"><testcase name="in" time="4"/></testcase></testsuite>`)
+	assert.Equal(t, []string{"s: T 0.7 succeeded", "s: U 4 succeeded"}, seconds(log))
+	assert.Contains(t, log.Hints, "2 tests claim less time than the longest part: the time of the test is that of this part")
+}
+
 // A test of a report begins at its own time. Disabled tests did not run. Tests within tests, and tests without a name,
 // are said.
 func TestJUnitTimes(t *testing.T) {

@@ -24,7 +24,8 @@ func readJUnit(in io.Reader, tests *Tests) *builder {
 	for range j.suites {
 		j.end(junit.Suite)
 	}
-	j.hintShort("suite", j.short)
+	j.hintShort("suite", "test", j.short, "not used")
+	j.hintShort("test", "part", j.shortTests, "that of this part")
 	if j.parts > 0 {
 		j.hint(words.Counted(j.parts, "case") + words.Plural(j.parts, " is a part", " are parts") +
 			" of another test, whose time has theirs")
@@ -46,9 +47,10 @@ type junitReport struct {
 	suites []*junitSuite
 	clock  int64        // end of the last test
 	open   []*junitTest // the open tests, the outermost first
-	// short counts suites that claim less time than their longest test, parts tests within tests, and nameless the tests
-	// without a name.
-	short, parts, nameless int
+	// short counts suites that claim less time than their longest test, and shortTests tests that claim less than their
+	// longest part, such as Go's tests with parallel subtests. parts counts tests within tests, and nameless the tests without
+	// a name.
+	short, shortTests, parts, nameless int
 }
 
 type junitSuite struct {
@@ -65,7 +67,7 @@ type junitTest struct {
 	seconds     float64 // negative if the report does not tell
 	timed       bool    // the report has the time of the test itself, not only of tests within it
 	state       State
-	ran         bool
+	ran, short  bool     // short says that the report states less time than that of a part
 	skipped     []string // parts of the test that did not run
 }
 
@@ -156,10 +158,17 @@ func (j *junitReport) end(name string) {
 	}
 }
 
-// part counts a test within a test. If the part did not run, it is named, because a test without it is other work.
+// part counts a test within a test. If the part did not run, it is named, because a test without it is other work. A test
+// takes at least the time of its part.
 func (j *junitReport) part(of, t *junitTest) {
 	j.pass([]byte("of tests within tests"))
 	j.parts++
+	if of.timed && t.ran && t.seconds > of.seconds+2*statedError {
+		if of.seconds = t.seconds; !of.short {
+			j.shortTests++
+		}
+		of.short = true
+	}
 	if !t.ran {
 		j.notRun(SkippedTests)
 		of.skipped = append(of.skipped, t.name)
