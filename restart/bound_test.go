@@ -1,12 +1,12 @@
 package restart_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/straggler-go/straggler/estimate"
@@ -110,17 +110,24 @@ func (h *history) begin(task *subject) {
 	d := restart.Hold(want, task.Task, h.phase)
 	if d.Action == restart.Keep {
 		h.held++
-		require.Equal(h.t, restart.LossBound, d.Reason)
-		require.GreaterOrEqual(h.t, d.Value, d.Threshold)
-		require.InDelta(h.t, max(0, bound-h.atRisk()), d.Threshold, 1e-6)
-		require.GreaterOrEqual(h.t, h.atRisk()+stake, bound-1e-6, "Hold refuses only a trial that might lose more than the bound")
+		switch {
+		case d.Reason != restart.LossBound || !(d.Value >= d.Threshold):
+			h.t.Fatalf("%v, want a value above the threshold of %v", d, restart.LossBound)
+		case !(math.Abs(max(0, bound-h.atRisk())-d.Threshold) <= 1e-6):
+			h.t.Fatalf("the threshold is %v, want %v less %v", d.Threshold, bound, h.atRisk())
+		case !(h.atRisk()+stake >= bound-1e-6):
+			h.t.Fatalf("Hold refuses a trial that loses at most %v and %v, and the bound is %v", h.atRisk(), stake, bound)
+		}
 		return
 	}
-	require.Equal(h.t, want, d)
-	require.Less(h.t, h.atRisk(), bound+1e-6)
+	if d != want || !(h.atRisk() < bound+1e-6) {
+		h.t.Fatalf("%v, want %v; %v s are at risk, and the bound is %v", d, want, h.atRisk(), bound)
+	}
 	before, trial := h.atRisk(), task.trial
 	h.phase.Trials.Begin(&task.trial, &task.Task, &h.phase, want.Action)
-	require.InDelta(h.t, before+stake, h.atRisk(), 1e-6, "the stake of %v after the trial %v", want, trial)
+	if !(math.Abs(before+stake-h.atRisk()) <= 1e-6) {
+		h.t.Fatalf("%v s are at risk, want %v and a stake of %v of %v after the trial %v", h.atRisk(), before, stake, want, trial)
+	}
 	h.bound, h.stake, h.over = bound, stake, 0
 	if want.Action == restart.Restart {
 		h.began[1]++
@@ -183,7 +190,9 @@ func (h *history) play(steps int) {
 		} else {
 			h.end(task)
 		}
-		require.LessOrEqual(h.t, h.atRisk(), h.bound+h.stake+h.over+1e-6, "the theorem fails at step %d", step)
+		if !(h.atRisk() <= h.bound+h.stake+h.over+1e-6) {
+			h.t.Fatalf("the theorem fails at step %d: %v > %v + %v + %v", step, h.atRisk(), h.bound, h.stake, h.over)
+		}
 	}
 }
 

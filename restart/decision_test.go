@@ -92,6 +92,8 @@ func TestADecisionReadsBackFromJSONAndGob(t *testing.T) {
 	span := func() time.Duration {
 		return []time.Duration{0, estimate.Unknown, math.MaxInt64, time.Duration(rng.Int64() >> rng.IntN(63))}[rng.IntN(4)]
 	}
+	var b bytes.Buffer
+	encoder, decoder := gob.NewEncoder(&b), gob.NewDecoder(&b)
 	for range 3000 {
 		task := restart.Task{}
 		for range rng.IntN(9) {
@@ -113,12 +115,15 @@ func TestADecisionReadsBackFromJSONAndGob(t *testing.T) {
 		require.NoError(t, err)
 		var read restart.Decision
 		require.NoError(t, json.Unmarshal(text, &read), "%s", text)
-		require.Equal(t, d, read, "%s", text)
-		var b bytes.Buffer
-		require.NoError(t, gob.NewEncoder(&b).Encode(d))
+		if d != read {
+			require.Equal(t, d, read, "%s", text)
+		}
+		require.NoError(t, encoder.Encode(d))
 		read = restart.Decision{}
-		require.NoError(t, gob.NewDecoder(&b).Decode(&read))
-		require.Equal(t, d, read)
+		require.NoError(t, decoder.Decode(&read))
+		if d != read {
+			require.Equal(t, d, read)
+		}
 	}
 	for text, want := range map[string]string{
 		`{"action":"keep","reason":"not-slow","avoid":[1,2,3,4,5,6,7]}`: "restart: Decision.avoid is [1 2 3 4 5 6 7], want the numbers of at most six",

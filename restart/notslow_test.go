@@ -3,6 +3,7 @@ package restart_test
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 
@@ -14,10 +15,13 @@ import (
 )
 
 // If NotSlow keeps a task, Decide keeps it for the same reason, and the numbers of NotSlow bound the numbers of
-// Decide.
+// Decide. The test has 10,000 random tasks, or 30,000 with STRAGGLER_LIVES.
 func TestNotSlowAgreesWithDecide(t *testing.T) {
-	rng, sure, slow := rand.New(rand.NewPCG(31, 32)), 0, 0
-	for range 30_000 {
+	rng, sure, slow, tasks := rand.New(rand.NewPCG(31, 32)), 0, 0, 10_000
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		tasks = 30_000
+	}
+	for range tasks {
 		policy := restart.LeastCost{}
 		if rng.IntN(2) == 0 {
 			policy.Price, policy.IdlePrice = 0.1+4*rng.Float64(), 0.1+4*rng.Float64()
@@ -62,8 +66,8 @@ func TestNotSlowAgreesWithDecide(t *testing.T) {
 		require.GreaterOrEqual(t, value*(1+1e-9), d.Value)
 	}
 	t.Logf("NotSlow keeps %d tasks; Decide acts on %d others", sure, slow)
-	assert.Greater(t, sure, 5000)
-	assert.Greater(t, slow, 3000)
+	assert.Greater(t, sure, tasks/6)
+	assert.Greater(t, slow, tasks/10)
 }
 
 // If t_rem is 0, the numbers of NotSlow are the numbers of Decide.
