@@ -3,6 +3,7 @@ package hedge
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -202,10 +203,14 @@ func TestBucketsFollowTheOverhead(t *testing.T) {
 }
 
 // If second requests would win too seldom, the printed probability is the one that was compared: less than Config.Wins.
+// The test has 100 seeds, or 200 with STRAGGLER_LIVES.
 func TestWinsSeldomPrintsWhatRefused(t *testing.T) {
 	t.Parallel()
-	seldom := 0
-	for seed := range uint64(200) {
+	seldom, seeds := 0, uint64(100)
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		seeds = 200
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 1))
 		h, err := New(Config{
 			Percentile: 0.9 + 0.099*r.Float64(), Budget: 0.02 + 0.3*r.Float64(), Wins: 0.1 + 0.8*r.Float64(),
@@ -222,7 +227,9 @@ func TestWinsSeldomPrintsWhatRefused(t *testing.T) {
 			h.Done(now, id, First, Answered)
 			if c := &h.classes[0]; c.seldom {
 				seldom++
-				require.Less(t, c.most, h.config.Wins)
+				if !(c.most < h.config.Wins) {
+					require.Less(t, c.most, h.config.Wins)
+				}
 			}
 		}
 	}
