@@ -165,6 +165,23 @@ func TestUnendedTasksThatAreNotAlike(t *testing.T) {
 	assert.Equal(t, "Look first at task 5 of j p on machine n1: it ran 60 s, and failed or was killed.", d.Do)
 }
 
+// A test passes ten times, and its eleventh run has no end. No other test is alike, so no multiple of a median is printed. The
+// advice names the test.
+func TestATestThatHangsIsNamed(t *testing.T) {
+	var log strings.Builder
+	line := `{"Action":"%s","Package":"x/p","Time":"2026-09-21T14:%02d:00.%d00Z","Test":"T","Elapsed":%v}` + "\n"
+	for i := range 10 {
+		fmt.Fprintf(&log, line, "run", i, 0, 0)
+		fmt.Fprintf(&log, line, "pass", i, 5, .5)
+	}
+	fmt.Fprintf(&log, line, "run", 10, 0, 0)
+	fmt.Fprintf(&log, line, "output", 12, 0, 0)
+	code, out, errors := call("-policy", "late", file(t, log.String()))
+	require.Zero(t, code, errors)
+	assert.Contains(t, out, "What to do: Look first at task T of go test tests of x/p: it had run 2 min, and had not ended. "+
+		"Give a log in which these tasks have ended: until then, little can be said.\n")
+}
+
 // In a phase of two independent times, the longer one is often more than 1.5 times the other, by chance. No such task is a
 // straggler, anywhere in the report.
 func TestPhasesOfTwoTasks(t *testing.T) {
