@@ -169,13 +169,14 @@ func TestUnendedTasksThatAreNotAlike(t *testing.T) {
 // advice names the test.
 func TestATestThatHangsIsNamed(t *testing.T) {
 	var log strings.Builder
-	line := `{"Action":"%s","Package":"x/p","Time":"2026-09-21T14:%02d:00.%d00Z","Test":"T","Elapsed":%v}` + "\n"
+	line := `{"Action":"%s","Package":"x/%s","Time":"2026-09-21T14:%02d:00.%d00Z","Test":"T","Elapsed":%v}` + "\n"
 	for i := range 10 {
-		fmt.Fprintf(&log, line, "run", i, 0, 0)
-		fmt.Fprintf(&log, line, "pass", i, 5, .5)
+		fmt.Fprintf(&log, line, "run", "p", i, 0, 0)
+		fmt.Fprintf(&log, line, "pass", "p", i, 5, .5)
 	}
-	fmt.Fprintf(&log, line, "run", 10, 0, 0)
-	fmt.Fprintf(&log, line, "output", 12, 0, 0)
+	fmt.Fprintf(&log, line, "run", "p", 10, 0, 0)
+	fmt.Fprintf(&log, line, "run", "other", 11, 0, 0)
+	fmt.Fprintf(&log, line, "pass", "other", 12, 0, 60)
 	code, out, errors := call("-policy", "late", file(t, log.String()))
 	require.Zero(t, code, errors)
 	assert.Contains(t, out, "What to do: Look first at task T of go test tests of x/p: it had run 2 min, and had not ended. "+
