@@ -87,11 +87,12 @@ func (m *model) prune(s *relaxation, longest float64) (removed int, possible boo
 	cut := float64(longest * (1 - precise))
 	for k := range m.n {
 		least, open := m.cheapest(k, s.bestPrice), 0
-		for i := k * m.r; i < (k+1)*m.r; i++ {
+		for j := range m.r {
+			i := k*m.r + j
 			if math.IsInf(m.add[i], 1) {
 				continue
 			}
-			if m.add[i] >= cut || s.best-least+m.reduced(i, s.bestPrice) >= cut {
+			if m.add[i] >= cut || s.best-least+reduced(m.save[i], m.add[i], j, s.bestPrice) >= cut {
 				m.add[i] = math.Inf(1)
 				removed++
 			} else {
@@ -120,7 +121,7 @@ func newExact(m *model, s *relaxation, best *layout, w *work) *exact {
 		for j := range m.r {
 			if i := k*m.r + j; !math.IsInf(m.add[i], 1) {
 				e.ahead[d][j] += m.save[i]
-				e.choices[k] = append(e.choices[k], choice{j, m.reduced(i, s.bestPrice)})
+				e.choices[k] = append(e.choices[k], choice{j, reduced(m.save[i], m.add[i], j, s.bestPrice)})
 			}
 		}
 		slices.SortStableFunc(e.choices[k], func(a, b choice) int { return cmp.Compare(a.cost, b.cost) })

@@ -71,21 +71,21 @@ func (m *model) bound(price []float64) float64 {
 // size. Each term has a few rounding errors of 2^-53, and rounding is sixteen times 2^-53.
 const rounding = 0x1p-49
 
-// reduced returns the cost, at the given prices, if task k runs wholly in rack j, for i = k*r+j. The result is
-// +Inf if the task cannot run in this rack.
-func (m *model) reduced(i int, price []float64) float64 {
-	if math.IsInf(m.add[i], 1) {
-		return m.add[i]
+// reduced returns the cost, at the given prices, of a task that runs wholly in rack j: it saves and adds this time there.
+// The result is +Inf if the task cannot run in this rack.
+func reduced(save, add float64, j int, price []float64) float64 {
+	if add > math.MaxFloat64 {
+		return add
 	}
-	p := price[i%m.r*width:]
-	return float64(m.add[i]*p[1]) - float64(m.save[i]*p[0]) - p[2]
+	p := price[width*j : width*j+width]
+	return float64(add*p[1]) - float64(save*p[0]) - p[2]
 }
 
 // cheapest returns the smallest cost of task k over all racks at the given prices.
 func (m *model) cheapest(k int, price []float64) float64 {
-	least := math.Inf(1)
-	for i := k * m.r; i < (k+1)*m.r; i++ {
-		least = min(least, m.reduced(i, price))
+	save, add, least := m.save[k*m.r:(k+1)*m.r], m.add[k*m.r:(k+1)*m.r], math.Inf(1)
+	for j := range add {
+		least = min(least, reduced(save[j], add[j], j, price))
 	}
 	return least
 }

@@ -105,7 +105,7 @@ func (s *relaxation) choose(used []float64, weight float64) {
 	for k := range m.n {
 		save, add, x, least := m.save[k*r:(k+1)*r], m.add[k*r:(k+1)*r], s.x[k*r:(k+1)*r], math.Inf(1)
 		for j := range s.cost {
-			s.cost[j] = m.reduced(k*r+j, s.price)
+			s.cost[j] = reduced(save[j], add[j], j, s.price)
 			least = min(least, s.cost[j])
 		}
 		bar, ties := least+float64(tie*math.Abs(least)), 0.0
