@@ -124,7 +124,7 @@ func TestDiagnosisNamesThePlantedCause(t *testing.T) {
 	} {
 		named := 0
 		for seed := range seeds {
-			code, out, errors := call("-json", "-seeds", "2", "-policy", "least-cost", file(t, written(cause, plant(cause, 1000+seed))))
+			code, out, errors := call("-json", "-seeds", phases("2", "5"), "-policy", "least-cost", file(t, written(cause, plant(cause, 1000+seed))))
 			require.Zero(t, code, errors)
 			var r report.Report
 			require.NoError(t, json.Unmarshal([]byte(out), &r))
