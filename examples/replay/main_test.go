@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -17,6 +18,13 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/compare"
 	"github.com/straggler-go/straggler/examples/internal/report"
 )
+
+// The tests keep little of what they allocate: with a collection at nine times the live memory they take a sixth less
+// processor time.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(800)
+	m.Run()
+}
 
 // call runs replay with the arguments, and returns its exit code and output.
 func call(args ...string) (code int, stdout, stderr string) {
