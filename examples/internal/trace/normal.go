@@ -48,6 +48,7 @@ type normalLine struct {
 	task, tasks, cores   int32
 	a                    Attempt
 	stated               bool   // the line has a state
+	ended                bool   // the line has a finish, though perhaps an impossible one
 	skipped              string // the state of an attempt that did not run; empty if it ran
 	numbered             bool   // the line has the number of the attempt
 	ofAttempt            bool   // the line has a task, a start or a finish, so it describes an attempt
@@ -158,7 +159,9 @@ func (n *normalLine) attemptMember(c *cursor, key []byte) {
 		n.a.Start = c.moment(&n.faults)
 		n.ofAttempt = true
 	case "finish":
+		before := n.faults
 		n.a.Finish = c.moment(&n.faults)
+		n.ended = n.a.Finish.Known() || n.faults != before
 		n.ofAttempt = true
 	case "state":
 		n.state(c.text())
@@ -243,7 +246,10 @@ func (b *builder) attemptLine(n *normalLine) {
 	if n.numbered {
 		b.numbered[i] = true
 	}
-	if !n.stated && a.Finish.Known() {
+	if finish, ok := a.Finish.Get(); ok && finish == 0 && a.Start.Or(1) > 0 {
+		a.Finish, n.ended = Opt{}, false
+	}
+	if !n.stated && n.ended {
 		a.State = Succeeded
 	}
 	for _, name := range n.preferred {

@@ -153,6 +153,34 @@ func TestWordsOfConverters(t *testing.T) {
 	assert.Contains(t, log.Hints[0], `unknown fields, ignored: "Task", "startTime"; the known fields are job, phase, task,`)
 }
 
+// A time that cannot be read is counted, in lines and in tables. An attempt with such a finish has ended: it did not hang.
+func TestUnreadableTimes(t *testing.T) {
+	for value, want := range map[string]trace.State{
+		`1e300`: trace.Succeeded, `1e19`: trace.Succeeded, `1e18`: trace.Succeeded, `true`: trace.Succeeded, `[1]`: trace.Succeeded,
+		`{"a":1}`: trace.Succeeded, `"soon"`: trace.Succeeded, `-5`: trace.Succeeded,
+		`null`: trace.Unfinished, `""`: trace.Unfinished, `-1`: trace.Unfinished, `0`: trace.Unfinished,
+		`"0001-01-01T00:00:00Z"`: trace.Unfinished,
+	} {
+		field := strings.Trim(value, `"`)
+		for _, text := range []string{`{"phase":"p","task":0,"start":1000,"finish":` + value + `}`, "phase,task,start,finish\np,0,1000," + field} {
+			log := read(t, text)
+			a, impossible := log.Phases[0].Attempts[0], 0
+			if want == trace.Succeeded {
+				impossible = 1
+			}
+			assert.Equal(t, want, a.State, text)
+			assert.False(t, a.Finish.Known(), text)
+			assert.Equal(t, impossible, log.Faults[trace.BadTime], text)
+		}
+	}
+	for _, key := range []string{"start", "ready", "submitted"} {
+		log := read(t, `{"phase":"p","task":0,"finish":9,"`+key+`":1e300}`+"\n"+`{"phase":"p","task":1,"finish":9,"`+key+`":[1]}`)
+		assert.Equal(t, 2, log.Faults[trace.BadTime], key)
+	}
+	a := read(t, `{"phase":"p","task":0,"start":0,"finish":0}`).Phases[0].Attempts[0]
+	assert.Equal(t, trace.Known(0), a.Finish, "a task of 0 s at the beginning of the log's own time")
+}
+
 // A table may have tabs or semicolons; a column that stands twice is said.
 func TestTablesOfAnyKind(t *testing.T) {
 	for _, sep := range []string{",", "\t", ";"} {

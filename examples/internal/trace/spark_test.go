@@ -73,7 +73,7 @@ func TestWrongTypes(t *testing.T) {
 		`"Task Info":{"Task ID":"7","Index":0,"Attempt":-3,"Launch Time":"5","Finish Time":1e300,"Executor ID":1,"Host":null,"Speculative":"yes","Locality":"MOON"}}`)
 	require.Len(t, log.Phases, 1)
 	assert.Equal(t, []trace.Attempt{{Start: trace.Known(5), Executor: 1}}, log.Phases[0].Attempts, "a number is a name, and a text of digits a number")
-	assert.Equal(t, trace.Faults{}, log.Faults)
+	assert.Equal(t, trace.Faults{trace.BadTime: 1}, log.Faults, "the finish")
 
 	log = read(t, `{"phase":"p","task":0,"start":1,"finish":2,"input":-1,"shuffle":1e30,"output":4503599627370497}`)
 	a := log.Phases[0].Attempts[0]

@@ -1,17 +1,22 @@
 package trace
 
 import (
+	"bytes"
 	"math"
 	"time"
 )
 
-// moment reads a time: milliseconds, or text as in RFC 3339. Negative and absurd times become unknown and are counted
-// as faults; -1 means unknown.
+// moment reads a time: milliseconds, or text as in RFC 3339. Negative and absurd times, and values of other kinds, become
+// unknown and are counted as faults; null, -1 and Go's zero time mean unknown.
 func (c *cursor) moment(faults *Faults) Opt {
 	if c.plain || c.space() == '"' {
 		return momentOf(c.text(), faults)
 	}
+	null := c.space() == 'n'
 	n, ok := c.integer()
+	if !ok && !null {
+		faults[BadTime]++
+	}
 	return momentFrom(n, ok, faults)
 }
 
@@ -30,7 +35,7 @@ var layouts = []struct {
 	{"2006-01-02 15:04:05.999999999", false},
 }
 
-// momentOf reads a time from a text; an empty text is unknown.
+// momentOf reads a time from a text; an empty text, and null in a table, is unknown.
 func momentOf(text []byte, faults *Faults) Opt {
 	if t, err := time.Parse(time.RFC3339Nano, string(text)); err == nil {
 		return momentFrom(t.UnixMilli(), true, faults)
@@ -47,14 +52,14 @@ func momentOf(text []byte, faults *Faults) Opt {
 	}
 	c := cursor{data: text}
 	n, ok := c.integer()
-	if ok = ok && c.done(); !ok && len(text) > 0 {
+	if ok = ok && c.done(); !ok && len(text) > 0 && !bytes.EqualFold(text, []byte("null")) {
 		faults[BadTime]++
 	}
 	return momentFrom(n, ok, faults)
 }
 
 func momentFrom(n int64, ok bool, faults *Faults) Opt {
-	if !ok || n == -1 {
+	if !ok || n == -1 || n == (time.Time{}).UnixMilli() {
 		return Opt{}
 	}
 	if n < 0 || n > maxTime {
