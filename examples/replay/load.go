@@ -61,7 +61,7 @@ func (o options) load() (*loaded, error) {
 	case len(l.logs) == 0:
 		return nil, usage("%s: no log found: %s", strings.Join(o.logs, ", "), strings.Join(l.notes(), "; "))
 	case len(l.phases)+len(l.unlike) == 0:
-		return nil, usage("no phase has a successful attempt with known times; %s", strings.Join(l.notes(), "; "))
+		return nil, usage("no phase can be replayed: %s", strings.Join(l.notes(), "; "))
 	}
 	return l, nil
 }

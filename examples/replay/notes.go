@@ -64,9 +64,9 @@ func notReplayed(left workload.Left) (notes []string) {
 		notes = append(notes, fmt.Sprintf("not replayed: %s without a successful attempt with known times",
 			strings.Join(without, " and ")))
 	}
-	if left.Long > 0 {
-		notes = append(notes, fmt.Sprintf("not replayed: %s over a year long, so at least one of the times is wrong",
-			words.Counted(left.Long, "phase")))
+	if left.Far > 0 {
+		notes = append(notes, fmt.Sprintf("not replayed: %s with a time over a year from most times of the phase, so one of these times "+
+			"is wrong: the first is %s", words.Counted(left.Far, "task"), left.FirstFar))
 	}
 	if left.Attempts > 0 {
 		notes = append(notes, fmt.Sprintf("not replayed: %s that lost against another attempt of the same task; "+

@@ -28,7 +28,7 @@ func load(path string) (all []*sim.Phase, err error) {
 		all = append(all, phases...)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: no phase has a successful attempt with known times", trace.Printable(path))
+		return nil, fmt.Errorf("%s: no phase has a successful attempt with known times within a year", trace.Printable(path))
 	}
 	return all, nil
 }

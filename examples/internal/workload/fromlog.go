@@ -2,8 +2,11 @@ package workload
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/straggler-go/straggler/examples/internal/sim"
@@ -15,7 +18,9 @@ type Left struct {
 	Phases   int // phases in which no task has a successful attempt with known times
 	Tasks    int // tasks without a successful attempt with known times
 	Attempts int // attempts that lost against another attempt of their task; the slot rests for their time
-	Long     int // phases that last over a year, so that at least one time is wrong
+	Far      int // tasks with a time that is over a year from the times of most others, so that one of the times is wrong
+	// FirstFar is the first such task, such as "task 3 of night load".
+	FirstFar string
 }
 
 // Add adds the counts of another log.
@@ -23,10 +28,11 @@ func (l *Left) Add(other Left) {
 	l.Phases += other.Phases
 	l.Tasks += other.Tasks
 	l.Attempts += other.Attempts
-	l.Long += other.Long
+	l.Far += other.Far
+	l.FirstFar = cmp.Or(l.FirstFar, other.FirstFar)
 }
 
-// mostSpan is the longest time of a phase.
+// mostSpan is the longest time of a phase. It is much longer than a phase takes, and far shorter than an error of a unit.
 const mostSpan = 365 * 24 * time.Hour
 
 // FromLog returns a phase to replay for each phase of a log.
@@ -72,15 +78,13 @@ func fromZero(phases []*sim.Phase) {
 }
 
 func fromPhase(log *trace.Log, p *trace.Phase, left *Left) *sim.Phase {
+	far := left.Far
 	attempts := usable(log, p, left)
 	if len(attempts) == 0 {
-		if slices.ContainsFunc(p.Attempts, func(a trace.Attempt) bool { return a.State != trace.Cached }) || len(p.Attempts) == 0 {
+		ran := slices.ContainsFunc(p.Attempts, func(a trace.Attempt) bool { return a.State != trace.Cached })
+		if (ran || len(p.Attempts) == 0) && left.Far == far {
 			left.Phases++
 		}
-		return nil
-	}
-	if spanOf(attempts) > mostSpan {
-		left.Long++
 		return nil
 	}
 	b := &phaseBuilder{phase: &sim.Phase{Job: p.Job, Name: p.Name, Kin: p.Kin, Family: p.Family}}
@@ -98,13 +102,33 @@ func fromPhase(log *trace.Log, p *trace.Phase, left *Left) *sim.Phase {
 	return b.phase
 }
 
-// spanOf returns the time from the first start to the last end. The attempts are in the order of their starts.
-func spanOf(attempts []recorded) time.Duration {
-	end := attempts[0].end
-	for _, a := range attempts {
-		end = max(end, a.end)
+// withinSpan returns the attempts without the tasks that have a time outside of the span of mostSpan with most attempts, and the
+// numbers of these tasks. The attempts are in the order of their starts.
+func withinSpan(all []recorded) (kept []recorded, far map[int]bool) {
+	var ends []time.Duration
+	for _, a := range all {
+		if a.end-a.start <= mostSpan {
+			ends = append(ends, a.end)
+		}
 	}
-	return end - attempts[0].start
+	slices.Sort(ends)
+	from, most, before := time.Duration(0), 0, 0 // before counts the attempts that began, and so end, before a span ends
+	for _, a := range all {
+		if a.end-a.start > mostSpan {
+			continue
+		}
+		if n, _ := slices.BinarySearch(ends, a.start+mostSpan+1); n-before > most {
+			from, most = a.start, n-before
+		}
+		before++
+	}
+	far = map[int]bool{}
+	for _, a := range all {
+		if a.start < from || a.end > from+mostSpan {
+			far[a.task] = true
+		}
+	}
+	return slices.DeleteFunc(all, func(a recorded) bool { return far[a.task] }), far
 }
 
 // usable returns the attempts of a phase that can be replayed, by start. The tasks are numbered in the order of their
@@ -134,6 +158,15 @@ func usable(log *trace.Log, p *trace.Phase, left *Left) []recorded {
 			work: bytesRead(a), splits: splitsOf(log, a),
 		})
 	}
+	all, far := withinSpan(all)
+	for task := range far {
+		delete(cached, int32(task))
+		left.Far++
+	}
+	if len(far) > 0 && left.FirstFar == "" {
+		first := slices.Min(slices.Collect(maps.Keys(far)))
+		left.FirstFar = fmt.Sprintf("task %s of %s", p.TaskName(int32(first)), strings.TrimSpace(p.Job+" "+p.Name))
+	}
 	slices.SortStableFunc(all, func(a, b recorded) int { return cmp.Compare(a.task, b.task) })
 	kept := all[:0]
 	tasks := 0
@@ -149,7 +182,7 @@ func usable(log *trace.Log, p *trace.Phase, left *Left) []recorded {
 		}
 		from = to
 	}
-	left.Tasks += p.Tasks - tasks - len(cached)
+	left.Tasks += p.Tasks - tasks - len(cached) - len(far)
 	for i := range kept {
 		if kept[i].loser {
 			left.Attempts++

@@ -145,17 +145,38 @@ func TestUnknownIsNotZero(t *testing.T) {
 	assert.Zero(t, phases[0].Machines)
 }
 
-// A time that is wrong by decades makes a phase unusable; it neither overflows nor keeps the replay busy.
-func TestPhaseThatLastsTooLong(t *testing.T) {
-	phases, left := FromLog(read(t,
-		`{"phase":"p","task":0,"start":1,"finish":3000}`,
-		`{"phase":"p","task":1,"start":1,"finish":1700000000000}`,
-		`{"phase":"q","task":0,"start":0,"finish":0}`,
-	))
-	require.Len(t, phases, 1)
-	assert.Equal(t, "q", phases[0].Name)
-	assert.Equal(t, Left{Long: 1}, left)
-	assert.Zero(t, withoutAction(t, phases[0]).Time)
+// A time that is wrong by more than a year costs its task, and not the other tasks of the phase.
+func TestTimesThatAreAYearApart(t *testing.T) {
+	const task = `{"job":"j","phase":"p","task":%d,"start":%d,"finish":%d}`
+	const days = 24 * 3600 * 1000
+	for name, c := range map[string]struct {
+		times [][2]int // start and finish of each task
+		kept  []int32
+		left  Left
+	}{
+		"one of 400 days":            {[][2]int{{0, 9000}, {0, 400 * days}, {1, 8000}}, []int32{0, 2}, Left{Far: 1, FirstFar: "task 1 of j p"}},
+		"one of just a year":         {[][2]int{{0, 9000}, {0, 365 * days}}, []int32{0, 1}, Left{}},
+		"seconds among milliseconds": {[][2]int{{1700000000, 1700000009}, {1700000000000, 1700000009000}, {1700000000000, 1700000008000}}, []int32{1, 2}, Left{Far: 1, FirstFar: "task 0 of j p"}},
+		"most of them early":         {[][2]int{{0, 9000}, {1, 8000}, {800 * days, 800*days + 9}, {2, 7000}}, []int32{0, 1, 3}, Left{Far: 1, FirstFar: "task 2 of j p"}},
+		"none left":                  {[][2]int{{1, 1700000000000}}, nil, Left{Far: 1, FirstFar: "task 0 of j p"}},
+	} {
+		lines := []string{`{"phase":"q","task":0,"start":0,"finish":0}`}
+		for i, times := range c.times {
+			lines = append(lines, fmt.Sprintf(task, i, times[0], times[1]))
+		}
+		phases, left := FromLog(read(t, lines...))
+		assert.Equal(t, c.left, left, name)
+		var kept []int32
+		for _, p := range phases[1:] {
+			for _, task := range p.Tasks {
+				kept = append(kept, task.Number)
+			}
+			assert.Less(t, withoutAction(t, p).Time, 366*24*time.Hour, name)
+		}
+		slices.Sort(kept)
+		assert.Equal(t, c.kept, kept, name)
+		assert.Zero(t, withoutAction(t, phases[0]).Time)
+	}
 }
 
 // Whatever a log holds, every policy gets to the end of it, and doing nothing costs what the attempts took.
