@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strconv"
 )
@@ -10,6 +11,7 @@ import (
 func (b *builder) finish() *Log {
 	b.join()
 	for i := range b.log.Phases {
+		b.log.Faults[Repeated] += b.log.Phases[i].leaveOutRepeats(b.log.Splits)
 		b.finishPhase(&b.log.Phases[i])
 		if b.numbered[i] {
 			b.log.Faults[SameNumber] += b.log.Phases[i].sameNumbers()
@@ -49,9 +51,23 @@ func (b *builder) finishPhase(p *Phase) {
 		inOrder(a.Start, &a.Finish, faults)
 	}
 	inOrder(p.Submitted, &p.Completed, faults)
+}
+
+// leaveOutRepeats sorts the attempts, and leaves out attempts that are the same as another in all that the log says about them,
+// as of a log that was joined with itself. It returns their number.
+func (p *Phase) leaveOutRepeats(splits [][]int64) int {
 	if !slices.IsSortedFunc(p.Attempts, byStart) {
 		slices.SortStableFunc(p.Attempts, byStart)
 	}
+	all := len(p.Attempts)
+	p.Attempts = slices.CompactFunc(p.Attempts, func(a, b Attempt) bool {
+		if byStart(a, b) != 0 || a.Splits != b.Splits && !slices.Equal(splits[a.Splits], splits[b.Splits]) {
+			return false
+		}
+		a.Splits = b.Splits
+		return reflect.DeepEqual(a, b)
+	})
+	return all - len(p.Attempts)
 }
 
 // A phase may declare, or number, more tasks than it shows, up to a point: who reads the log may hold something for
@@ -126,5 +142,7 @@ func byStart(a, b Attempt) int {
 		cmp.Compare(a.Start.Or(never), b.Start.Or(never)),
 		cmp.Compare(a.Task, b.Task),
 		cmp.Compare(a.Number, b.Number),
+		cmp.Compare(a.Finish.Or(never), b.Finish.Or(never)),
+		cmp.Compare(a.Host, b.Host),
 	)
 }

@@ -260,6 +260,33 @@ func TestAttemptsOfOneNumber(t *testing.T) {
 	assert.Equal(t, 1, log.Faults[trace.SameNumber], "of a table, too")
 }
 
+// A log that was joined with itself has each attempt once, and says how many are repeated. Attempts that differ in anything are
+// several attempts.
+func TestALogJoinedWithItself(t *testing.T) {
+	for _, name := range []string{"lines", "array, lines", "table", "Alibaba", "Argo", "Bazel", "Spark", "Shark", "Hadoop 1"} {
+		once := read(t, samples()[name].text)
+		twice := read(t, samples()[name].text+"\n"+samples()[name].text)
+		assert.Equal(t, held(once), held(twice), name)
+		assert.Equal(t, recordsOfSample, twice.Faults[trace.Repeated], name)
+	}
+	const rows = "step,worker,seconds\n0,a,1\n0,b,2\n"
+	steps, err := trace.ReadSteps(strings.NewReader(rows+rows), "x", trace.Columns{Step: "step", Worker: "worker", Seconds: "seconds"})
+	require.NoError(t, err)
+	assert.Equal(t, trace.Faults{trace.Repeated: 2}, steps.Faults)
+	assert.Empty(t, steps.Lacking)
+	log := read(t, strings.Repeat(`{"phase":"p","task":0,"start":0,"finish":9,"host":"n"}`+"\n"+`{"phase":"p","task":0,"start":0,"finish":9,"host":"m"}`+"\n", 2))
+	assert.Len(t, log.Phases[0].Attempts, 2, "two copies that began and ended together")
+	const line = `{"phase":"p","task":0,"start":0,"finish":9,"host":"n","preferred":["a","b"],"splits":[4,5]}` + "\n"
+	for _, other := range []string{
+		strings.Replace(line, `"finish":9`, `"finish":8`, 1), strings.Replace(line, `"n"`, `"m"`, 1), strings.Replace(line, "[4", "[3", 1),
+		strings.Replace(line, `"b"`, `"c"`, 1), strings.Replace(line, `"start"`, `"attempt":1,"start"`, 1),
+	} {
+		log := read(t, line+line+other+other)
+		assert.Equal(t, 2, log.Faults[trace.Repeated], other)
+		assert.Len(t, log.Phases[0].Attempts, 2, other)
+	}
+}
+
 // A log that stops while packages run says so. A test that did not end is no such sign if its package ended: it
 // panicked.
 func TestAGoTestLogThatStopsHalfway(t *testing.T) {

@@ -82,6 +82,7 @@ func readSteps(r io.Reader, c Columns) (*Steps, error) {
 			if t, err = newStepTable(line, c); err != nil {
 				return nil, err
 			}
+		case string(line) == t.heading: // another table begins
 		case !t.row(line) && end == last:
 			t.steps.Faults[HalfLast]++
 		case !t.ok:
@@ -93,6 +94,7 @@ func readSteps(r io.Reader, c Columns) (*Steps, error) {
 // stepTable reads the rows of a table of steps.
 type stepTable struct {
 	steps   *Steps
+	heading string // the first line
 	sep     byte
 	columns int
 	at      [6]int // of step, worker, group, position, machine and size; -1 if the table has none
@@ -130,7 +132,7 @@ func lacking(rows []without, seen map[[2]string]bool) (all []Lacking) {
 }
 
 func newStepTable(heading []byte, c Columns) (*stepTable, error) {
-	t := &stepTable{steps: &Steps{}, index: map[string]int{}, seen: map[[2]string]bool{}}
+	t := &stepTable{steps: &Steps{}, heading: string(heading), index: map[string]int{}, seen: map[[2]string]bool{}}
 	var names []string
 	for _, sep := range []byte(",\t;") {
 		if fields, ok := fieldsOf(heading, sep, nil); ok && len(fields) > len(names) {

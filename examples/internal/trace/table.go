@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"fmt"
+	"slices"
 )
 
 // tableKind is a kind of table. It is recognised by the names in the first line, and read row by row.
@@ -78,6 +79,9 @@ func (t *table) line(line []byte) bool {
 	var ok bool
 	if t.fields, ok = fieldsOf(line, t.sep, t.fields); !ok || len(t.fields) != len(t.columns) {
 		return false
+	}
+	if slices.EqualFunc(t.fields, t.columns, bytes.EqualFold) { // another table begins
+		return true
 	}
 	return t.kind.row(t)
 }
