@@ -208,7 +208,7 @@ func (r *Report) do(cause string) (text string, kind advice) {
 		switch {
 		case r.hangs():
 			return r.lookUnended("first"), act
-		case r.runsAlone():
+		case open != "" && r.alone():
 			return r.lookUnended("first"), seeUnended
 		case r.few:
 			return "Give a log with more tasks in a phase: this log shows neither that there are stragglers nor that there are none.", giveMore

@@ -28,9 +28,9 @@ const (
 // hangs reports whether an attempt of a task without a success ran for more than 1.5 times the median of its phase.
 func (r *Report) hangs() bool { return r.Unended != nil && r.Unended.Slow > 0 }
 
-// runsAlone reports whether the longest of the tasks without a success has not ended, and can be compared with no other.
-func (r *Report) runsAlone() bool {
-	return r.Unended != nil && len(r.Unended.Worst) > 0 && r.Unended.Worst[0].Running && r.Unended.Worst[0].Times == 0
+// alone reports whether none of the tasks without a success can be compared with others.
+func (r *Report) alone() bool {
+	return r.Unended != nil && len(r.Unended.Worst) > 0 && r.Unended.Worst[0].Times == 0
 }
 
 // hangsLongest reports whether an attempt of a task without a success ran for more than 1.5 times the median of its phase,

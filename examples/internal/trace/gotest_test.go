@@ -126,6 +126,15 @@ func TestAPackageThatClaimsTooLittle(t *testing.T) {
 	assert.Equal(t, []string{"1 suite claims less time than the longest test: the time of the suite is not used"}, log.Hints)
 }
 
+// A package that ends, such as at go test's timeout, ends its tests. A parallel test that waited for its turn has no time.
+func TestAPackageEndsItsTests(t *testing.T) {
+	log := read(t, goTestLog("0 run p T\n1000 run p U\n1000 pause p U\n2000 fail p - 2\n3000 run p T\n4000 run q T\n4500 pass q T 0.5"))
+	assert.Equal(t, []string{
+		"packages: p 2 failed", "tests of p: T 2 killed", "tests of p: U 0 killed", "tests of p: T 0 unfinished",
+		"tests of q: T 0.5 succeeded",
+	}, seconds(log))
+}
+
 // Go does not count parallel subtests in the time of their test: "--- PASS: T (0.00s)" above "--- PASS: T/x (0.60s)". So such a
 // test takes the time from its start to its end, and a test of a JUnit report at least that of its longest part.
 func TestParallelSubtestsCount(t *testing.T) {
