@@ -40,27 +40,33 @@ func (o oracle) longest() (l int64) {
 func (o oracle) above(t int64, strict bool) *big.Rat {
 	s := big.NewRat(1, 1)
 	for x := int64(0); x < t || x == t && !strict; x++ {
-		risk, ends := int64(0), int64(0)
-		for _, e := range o {
-			if e.x >= x {
-				risk++
-			}
-			if e.x == x && e.ended {
-				ends++
-			}
-		}
-		if ends > 0 {
-			s.Mul(s, big.NewRat(risk-ends, risk))
-		}
+		o.fall(s, x)
 	}
 	return s
 }
 
+// fall multiplies a probability by the share of the tasks at risk that do not end at x.
+func (o oracle) fall(s *big.Rat, x int64) {
+	risk, ends := int64(0), int64(0)
+	for _, e := range o {
+		if e.x >= x {
+			risk++
+		}
+		if e.x == x && e.ended {
+			ends++
+		}
+	}
+	if ends > 0 {
+		s.Mul(s, big.NewRat(risk-ends, risk))
+	}
+}
+
 // mass is the area of P(T > t) from a to infinity.
 func (o oracle) mass(a int64, silent bool) *big.Rat {
-	sum, l := new(big.Rat), o.longest()
+	sum, l, above := new(big.Rat), o.longest(), o.above(a, false)
 	for t := a; t < l; t++ {
-		sum.Add(sum, o.above(t, false))
+		sum.Add(sum, above)
+		o.fall(above, t+1)
 	}
 	outlier, index := o.tail()
 	body := new(big.Rat).Sub(big.NewRat(1, 1), outlier)
@@ -71,13 +77,14 @@ func (o oracle) mass(a int64, silent bool) *big.Rat {
 	mean := new(big.Rat).Quo(outlier, again)
 	mean.Add(mean, body.Mul(body, big.NewRat(1, index-1)))
 	mean.Mul(mean, big.NewRat(l, 1))
-	return sum.Add(sum, mean.Mul(mean, o.above(l, false)))
+	return sum.Add(sum, mean.Mul(mean, above))
 }
 
 // left is the first time beyond which no more than the given quarters are left; 0 if there is none up to L.
 func (o oracle) left(quarters int64) int64 {
+	above, left := big.NewRat(1, 1), big.NewRat(quarters, 4)
 	for t := range o.longest() + 1 {
-		if o.above(t, false).Cmp(big.NewRat(quarters, 4)) <= 0 {
+		if o.fall(above, t); above.Cmp(left) <= 0 {
 			return t
 		}
 	}

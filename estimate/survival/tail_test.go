@@ -138,7 +138,9 @@ func TestHugeTimesMakeNoNaN(t *testing.T) {
 				for _, v := range []float64{
 					d.Mean(), d.CDF(c.Longest() * p), d.CDF(math.MaxFloat64), d.CDF(math.Inf(1)), d.Quantile(p), d.Quantile(1),
 				} {
-					require.GreaterOrEqual(t, v, 0., "%#v, age %v, longest %v", d, age, c.Longest()) // fails for a NaN
+					if !(v >= 0) { // or a NaN
+						require.GreaterOrEqual(t, v, 0., "%#v, age %v, longest %v", d, age, c.Longest())
+					}
 				}
 			}
 		}
