@@ -101,10 +101,11 @@ func TestAnOpenPhaseIsSmall(t *testing.T) {
 
 // A tracker of a million tasks takes less than 240 bytes for each task, even if all tasks run and report.
 func TestATaskTakesLessThan250Bytes(t *testing.T) {
+	few := int(cases(10_000, 30_000))
 	for _, c := range []struct {
 		policy restart.Policy
 		tasks  int
-	}{{restart.Mantri{}, 60_000}, {rules.LATE{}, 30_000}, {rules.Spark{}, 30_000}, {rules.Hadoop{}, 30_000}} {
+	}{{restart.Mantri{}, int(cases(40_000, 60_000))}, {rules.LATE{}, few}, {rules.Spark{}, few}, {rules.Hadoop{}, few}} {
 		name := fmt.Sprintf("%T", c.policy)
 		before := liveBytes()
 		s := newSteady(t, c.tasks, c.policy)
@@ -120,7 +121,7 @@ func TestATaskTakesLessThan250Bytes(t *testing.T) {
 		t.Logf("%s: %.1f bytes a task, all finished", name, perTask)
 		assert.Less(t, perTask, 250., name) // for a million tasks, less than 240
 	}
-	const tasks = 60_000
+	tasks := int(cases(20_000, 60_000))
 	before := liveBytes()
 	tr, err := tracker.New(tracker.Config{Tasks: tasks, Slots: 1000, Interval: 10 * time.Second})
 	require.NoError(t, err)
@@ -134,6 +135,6 @@ func TestATaskTakesLessThan250Bytes(t *testing.T) {
 		}
 	}
 	after := liveBytes(tr)
-	t.Logf("1000 slots: %.1f bytes a task at the start, %.1f at the end", float64(created-before)/tasks, float64(after-before)/tasks)
-	assert.Less(t, float64(after-before)/tasks, 120.)
+	t.Logf("1000 slots: %.1f bytes a task at the start, %.1f at the end", float64(created-before)/float64(tasks), float64(after-before)/float64(tasks))
+	assert.Less(t, float64(after-before)/float64(tasks), 120.)
 }

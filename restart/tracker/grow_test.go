@@ -76,7 +76,9 @@ func TestAGrowingPhaseThatForgetsNothingAnswersAsAFixedPhase(t *testing.T) {
 			if trials := one.Phase().Trials; trials.Won+trials.Lost > 0 {
 				break
 			}
-			require.Equal(t, digits(t, a), digits(t, b), "seed %d, %v: %v", seed, policy, e)
+			if !equal(a, b) {
+				require.Equal(t, digits(t, a), digits(t, b), "seed %d, %v: %v", seed, policy, e)
+			}
 			compared++
 			if a.Action == restart.Copy {
 				copies++
@@ -85,6 +87,12 @@ func TestAGrowingPhaseThatForgetsNothingAnswersAsAFixedPhase(t *testing.T) {
 	}
 	t.Log(compared, "answers are equal,", copies, "of them copies")
 	assert.Greater(t, copies, 20)
+}
+
+// equal reports whether two answers have the same digits. Of answers that are not equal, digits may be the same.
+func equal(a, b tracker.Answer) bool {
+	return a.Decision == b.Decision && a.Task == b.Task && a.Ignored == b.Ignored && slices.Equal(a.Overtaken, b.Overtaken) &&
+		slices.Equal(a.Waiting, b.Waiting) && slices.EqualFunc(a.Found, b.Found, equal)
 }
 
 // digits returns an answer with all its digits.
@@ -280,7 +288,9 @@ func TestAGrowingPhaseAddsAndForgetsTasks(t *testing.T) {
 		config.OnEvent = func(e tracker.Event, a tracker.Answer) {
 			record.OnEvent(e, a)
 			if twin != nil {
-				require.Equal(t, digits(t, a), digits(t, twin.Apply(e)), "the restored tracker gives another answer")
+				if b := twin.Apply(e); !equal(a, b) {
+					require.Equal(t, digits(t, a), digits(t, b), "the restored tracker gives another answer")
+				}
 			}
 		}
 		tr, err := tracker.New(config)
@@ -376,11 +386,11 @@ func TestAGrowingPhaseDoesNotGrowForEver(t *testing.T) {
 				tr.Forget(one.task)
 			}
 		}
-		for range 10_000 {
+		for range cases(5000, 10_000) {
 			turn()
 		}
 		jobs = slices.Grow(jobs, 1)
-		allocated := testing.AllocsPerRun(5000, turn)
+		allocated := testing.AllocsPerRun(1000, turn)
 		assert.Zero(t, allocated, name)
 		facts := tr.Phase()
 		assert.InDelta(t, 90+60*20, facts.Tasks, 2, name)

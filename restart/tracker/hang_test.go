@@ -2,6 +2,7 @@ package tracker_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -32,16 +33,20 @@ func newFarm(t *testing.T, c tracker.Config, hangs func(task, attempt int) bool)
 // step advances the time by a second. It ends the attempts whose time is over. Then the tracker decides about all
 // running tasks and all free slots.
 func (f *farm) step(now time.Time) {
-	for task := range f.tr.Phase().Tasks {
-		for attempt := range 100 {
-			end, runs := f.running[[2]int{task, attempt}]
-			if !runs || end.IsZero() || now.Before(end) {
-				continue
-			}
-			delete(f.running, [2]int{task, attempt})
-			for _, other := range f.tr.Finish(now, task, attempt) {
-				delete(f.running, [2]int{task, other})
-			}
+	var over [][2]int
+	for id, end := range f.running {
+		if !end.IsZero() && !now.Before(end) {
+			over = append(over, id)
+		}
+	}
+	slices.SortFunc(over, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	for _, id := range over {
+		if _, runs := f.running[id]; !runs { // another attempt of the task has finished
+			continue
+		}
+		delete(f.running, id)
+		for _, other := range f.tr.Finish(now, id[0], id[1]) {
+			delete(f.running, [2]int{id[0], other})
 		}
 	}
 	f.tr.Sweep(now, func(a tracker.Answer) { f.carryOut(now, a) })

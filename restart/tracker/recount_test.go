@@ -63,7 +63,7 @@ func TestEveryCountIsRightWithTheDefault(t *testing.T) {
 func TestSuspectMachinesAreThoseOfTheOracle(t *testing.T) {
 	t.Parallel()
 	suspects := 0
-	for seed := range cases(40, 400) {
+	for seed := range cases(20, 400) {
 		rng := rand.New(rand.NewPCG(seed, 73))
 		machines := 1 + int(seed%2)*(1+rng.IntN(5))
 		tr, err := tracker.New(tracker.Config{Tasks: 400, Slots: 60, Machines: machines, Interval: time.Second})

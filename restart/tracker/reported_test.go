@@ -30,10 +30,7 @@ func (w watched) Describe() rules.Description { return rules.Describe(w.Policy) 
 // A policy reads the work that the host has reported, to the bit, and a size that is not known is 0. The host reports
 // any numbers, some of them more than the size that the tracker assumes.
 func TestAPolicyReadsTheReportedWork(t *testing.T) {
-	reports := 100_000
-	if testing.Short() {
-		reports /= 10
-	}
+	reports := int(cases(10_000, 100_000))
 	policies := policytest.Policies()
 	for name, policy := range policies {
 		rng := rand.New(rand.NewPCG(6, 1))

@@ -32,8 +32,10 @@ func TestAScoreAloneIsEnough(t *testing.T) {
 				other := e
 				other.Report = tracker.Report{Done: e.Report.Score * c.Work[max(e.Task, 0)]}
 				a, b := one.Apply(e), two.Apply(other)
-				require.Equal(t, a.String(), b.String(), "%s, seed %d, %+v", name, seed, e)
-				require.Equal(t, a.Task, b.Task)
+				if !equal(a, b) {
+					require.Equal(t, a.String(), b.String(), "%s, seed %d, %+v", name, seed, e)
+					require.Equal(t, a.Task, b.Task)
+				}
 				return a
 			}
 			began, live := map[[2]int]float64{}, [][2]int{}

@@ -43,7 +43,7 @@ func TestWorstReportsKeepToTheLimits(t *testing.T) {
 	t.Parallel()
 	policies := policytest.Policies()
 	policies["rash"] = nil // the same answers for each plan
-	climbed, steps := 0, cases(30, 60)
+	climbed, steps := 0, cases(15, 60)
 	for _, name := range slices.Sorted(maps.Keys(policies)) {
 		most, longest := 0, time.Duration(0)
 		for seed := range uint64(4) {

@@ -19,7 +19,7 @@ func reporting(
 	t *testing.T, policy restart.Policy, slow bool, report func(rng *rand.Rand, share float64) float64,
 ) (took time.Duration, all tracker.Ledger) {
 	t.Helper()
-	for seed := range cases(10, 20) {
+	for seed := range cases(5, 20) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		work := make([]float64, 100)
 		for i := range work {
@@ -54,8 +54,8 @@ func TestTooSmallAUnitCostsAHealthyPhaseNothing(t *testing.T) {
 		took, l := reporting(t, restart.Mantri{}, false, report)
 		assert.Zero(t, l.Copies+l.Restarts, "unit %v: %v", unit, l)
 		assert.LessOrEqual(t, took, never, "unit %v", unit)
-		took, l = reporting(t, nil, false, report) // with learned factors of machines, one in a thousand
-		assert.LessOrEqual(t, l.Copies+l.Restarts, 2, "unit %v: %v", unit, l)
+		took, l = reporting(t, nil, false, report) // with learned factors of machines, one in five hundred
+		assert.LessOrEqual(t, l.Copies+l.Restarts, l.Finished/500, "unit %v: %v", unit, l)
 		assert.LessOrEqual(t, float64(took), 1.0001*float64(never), "unit %v", unit)
 		assert.Equal(t, unit < 1./12, l.SmallUnits > 0, "unit %v: %v", unit, l)
 	}

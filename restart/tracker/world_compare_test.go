@@ -25,6 +25,7 @@ func (w *world) compare(task int, known bool, d, whole tracker.Answer) {
 	if !same(d, want) {
 		w.fatal("task %d: %v, want %v", task, d, want)
 	}
+	w.count(d)
 	w.note("  %v", d)
 }
 
@@ -81,6 +82,13 @@ func (w *world) same(what string, got estimate.Distribution, want []float64) {
 		if e.At(i) != x {
 			w.fatal("%s: value %d is %v, want %v", what, i, e.At(i), x)
 		}
+	}
+}
+
+// count counts a decision that acts.
+func (w *world) count(a tracker.Answer) {
+	if a.Action == restart.Copy || a.Action == restart.Restart {
+		w.acted++
 	}
 }
 
@@ -248,6 +256,7 @@ func (w *world) next() {
 	}
 	d := w.tracker.Next(w.now, machine)
 	whole := w.whole.Next(w.now, machine)
+	w.count(d)
 	w.note("next on %d: %d %v", machine, d.Task, d)
 	if !same(d, whole) {
 		w.fatal("a tracker that keeps less answers otherwise: %d %v, want %d %v", d.Task, d, whole.Task, whole)

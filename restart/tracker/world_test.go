@@ -47,7 +47,15 @@ type world struct {
 	saves   bool // tasks have checkpoints
 	small   bool // progress has too small a unit
 	now     time.Time
-	log     []string
+	log     []note
+	acted   int // decisions to copy or to restart a task
+}
+
+// note is a line of the log of a world. It becomes text only if the test fails.
+type note struct {
+	at     time.Duration
+	format string
+	args   []any
 }
 
 func newWorld(t *testing.T, policy restart.Policy, seed uint64) *world {
@@ -83,13 +91,13 @@ func newWorld(t *testing.T, policy restart.Policy, seed uint64) *world {
 }
 
 func (w *world) note(format string, args ...any) {
-	w.log = append(w.log, fmt.Sprintf("%v ", w.now.Sub(start))+fmt.Sprintf(format, args...))
+	w.log = append(w.log, note{w.now.Sub(start), format, args})
 }
 
 func (w *world) fatal(format string, args ...any) {
 	w.t.Helper()
-	for _, line := range w.log[max(0, len(w.log)-40):] {
-		w.t.Log(line)
+	for _, n := range w.log[max(0, len(w.log)-40):] {
+		w.t.Log(n.at, fmt.Sprintf(n.format, n.args...))
 	}
 	w.t.Fatalf(format, args...)
 }
