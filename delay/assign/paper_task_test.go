@@ -3,6 +3,7 @@ package assign
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -60,13 +61,16 @@ func (s t7) mean(window, alpha float64, inputs int) float64 {
 	return total / float64(draws)
 }
 
-// model returns the model that a host would learn from such tasks.
+// model returns the model that a host would learn from such tasks. Its samples are sorted, so that the many calls of At
+// sort them fast.
 func (s t7) model(alpha float64, inputs int) Model {
 	m := Model{Size: 4, Bandwidth: 1, Contention: alpha, Inputs: inputs}
 	for range 4000 {
 		m.Lags = append(m.Lags, time.Duration(s.lag()*1e9))
 		m.Compute = append(m.Compute, time.Duration(s.compute()*1e9))
 	}
+	slices.Sort(m.Lags)
+	slices.Sort(m.Compute)
 	return m
 }
 

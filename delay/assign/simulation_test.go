@@ -119,14 +119,14 @@ func (j *twoPhases) progress(clones []reading) {
 
 // ask asks Decide what a clone should read now, and starts the read.
 func (j *twoPhases) ask(clones []reading, clone int, readers [][]int, now float64, window time.Duration) {
-	var inputs []Input
-	var which []int
+	inputs, which := make([]Input, 0, j.tasks), make([]int, 0, j.tasks)
+	states := make([]Clone, simClones*j.tasks)
 	c := &clones[clone]
 	for u := range j.tasks {
 		if c.read[u] {
 			continue
 		}
-		in := Input{Clones: make([]Clone, simClones)}
+		in := Input{Clones: states[simClones*u : simClones*u+simClones]}
 		for i, end := range j.upstream[u] {
 			if end <= now {
 				in.Clones[i] = Clone{State: Finished, Readers: readers[u][i]}

@@ -87,7 +87,9 @@ func TestWindowAgainstAGrid_Dolly44Step3(t *testing.T) {
 		require.Equal(t, before, m.Lags, "ChooseWindow changed its argument")
 		at := func(window time.Duration) Outcome {
 			o, err := m.At(window)
-			require.NoError(t, err)
+			if err != nil {
+				require.NoError(t, err)
+			}
 			return o
 		}
 		require.Equal(t, at(best.Window), best.Outcome)
@@ -101,7 +103,9 @@ func TestWindowAgainstAGrid_Dolly44Step3(t *testing.T) {
 		}
 		for i := range 300 {
 			window := time.Duration(float64(i) / 300 * m.Size * 1e9)
-			require.GreaterOrEqual(t, at(window).TaskTime.Seconds(), best.TaskTime.Seconds()-slack, "%+v: the window %v is better than %v", m, window, best)
+			if at(window).TaskTime.Seconds() < best.TaskTime.Seconds()-slack {
+				require.Fail(t, "a window is better than the best", "%+v: the window %v is better than %v", m, window, best)
+			}
 		}
 		if m.Clones <= 3 {
 			require.InDelta(t, slowTask(m, best.Outcome), best.TaskTime.Seconds(), 1e-6, "%+v", m)
