@@ -99,7 +99,8 @@ func TestAnOpenPhaseIsSmall(t *testing.T) {
 	runtime.KeepAlive(open)
 }
 
-// A tracker of a million tasks takes less than 240 bytes for each task, even if all tasks run and report.
+// A tracker of a million tasks takes less than 240 bytes for each task, even if all tasks run and report. At the sizes of this test
+// it takes less than 250. At some other sizes lists have just grown, and it takes up to 257.
 func TestATaskTakesLessThan250Bytes(t *testing.T) {
 	few := int(cases(10_000, 30_000))
 	for _, c := range []struct {
