@@ -1,6 +1,7 @@
 package trace_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode"
@@ -95,6 +96,14 @@ func TestUnits(t *testing.T) {
 		require.Len(t, log.Hints, 1, text)
 		assert.Contains(t, log.Hints[0], want, text)
 	}
+	line := `{"phase":"p","task":%d,"start":%d,"finish":%d}` + "\n"
+	log := read(t, fmt.Sprintf(line+line+line, 0, 1700000000000, 1700000009000, 1, 1700000000, 1700000009, 2, 1700000000007, 1700000009000))
+	assert.Equal(t, []string{"1 of 3 attempts start in January or February 1970, and others after 2001: are their times in seconds? Times " +
+		"must be milliseconds, or text as in RFC 3339"}, log.Hints)
+	log = read(t, fmt.Sprintf(line+line, 0, 5, 9000000, 1, 1300000000, 1300009000))
+	assert.Empty(t, log.Hints, "milliseconds since the log's own start, over 15 days")
+	log = read(t, fmt.Sprintf(line+line+line, 0, 1700000000000, 1700000000000, 1, 1700000000000, 1700000000000, 2, 1700000001000, 1700000009000))
+	assert.Equal(t, []string{"half of the attempts take 0 s in a log of whole seconds: their times are not known"}, log.Hints)
 }
 
 // An absurd number of a task, or an absurd declared number of tasks, does not make a reader store millions of tasks.
