@@ -19,6 +19,14 @@ import (
 // whole is true with STRAGGLER_LIVES. Some tests then play more requests.
 var whole = os.Getenv("STRAGGLER_LIVES") != ""
 
+// part returns how many of n requests, queries or seeds a test plays: all with STRAGGLER_LIVES, or else one of so many.
+func part(n, of int) int {
+	if whole {
+		return n
+	}
+	return n / of
+}
+
 // The tests keep little of what they allocate: with a collection at nine times the live memory they take a quarter less
 // processor time.
 func TestMain(m *testing.M) {
@@ -39,7 +47,7 @@ func never(t *testing.T) hedge.Rule {
 // exponentialWorld is a world of 50 servers whose times are exponential with a mean of a second.
 func exponentialWorld(load float64) World {
 	return World{
-		Requests: 200_000, Rate: 50 * load, Servers: 50, Deaf: true, Seed: seed,
+		Requests: part(200_000, 2), Rate: 50 * load, Servers: 50, Deaf: true, Seed: seed,
 		Seconds: func(r *rand.Rand, _ float64, _ time.Duration) float64 { return r.ExpFloat64() },
 	}
 }
@@ -108,7 +116,7 @@ func TestLearnsThePercentile(t *testing.T) {
 	t.Parallel()
 	for _, of := range []struct{ k, budget, ms, copies float64 }{{0.99, 0.071, 17.2, 7.2}, {0.999, 0.0235, 61, 2.5}} {
 		var list spread
-		for s := range uint64(3) {
+		for s := range uint64(part(3, 3)) {
 			ms, copies := Budgeted(of.k, of.budget, seed+s)
 			assert.LessOrEqual(t, copies, of.copies)
 			list = append(list, ms)
@@ -118,16 +126,16 @@ func TestLearnsThePercentile(t *testing.T) {
 }
 
 // A learned quantile stays within 5 % of the true one, although the slowest requests are cancelled. The window has
-// 10,000 of 100,000 requests; with STRAGGLER_LIVES 300,000 requests are played, with a window of 50,000 as well.
+// 10,000 of 60,000 requests; with STRAGGLER_LIVES 300,000 requests are played, with a window of 50,000 as well.
 func TestLearnsQuantilesWhileHedging(t *testing.T) {
 	t.Parallel()
-	windows, requests := []int{10_000}, 100_000
+	windows := []int{10_000}
 	if whole {
-		windows, requests = append(windows, 50_000), 300_000
+		windows = append(windows, 50_000)
 	}
 	for _, window := range windows {
 		for _, l := range Laws() {
-			e, copies := Learn(l, 0.9, window, requests, seed)
+			e, copies := Learn(l, 0.9, window, part(300_000, 5), seed)
 			assert.Less(t, e.Worst, 5.0, "%s, window %d", l.Name, window)
 			assert.Less(t, math.Abs(e.Mean), 3.0, "%s, window %d", l.Name, window)
 			assert.Greater(t, copies, 3.0)
@@ -140,21 +148,22 @@ func TestWinnersAloneMislead(t *testing.T) {
 	t.Parallel()
 	for i, least := range []float64{10.5, 13, 20, 13, 10.5} {
 		l := Laws()[i]
-		assert.Greater(t, Winners(l, 0.9, 100_000, seed), least, l.Name)
+		assert.Greater(t, Winners(l, 0.9, part(100_000, 3), seed), least, l.Name)
 	}
 }
 
-// The quantiles of the laws agree with a million draws.
+// The quantiles of the laws agree with 250,000 draws, or a million with STRAGGLER_LIVES.
 func TestLaws(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for _, l := range Laws() {
 		below, quantile := 0, l.Quantile(0.9, time.Minute)
-		for range 1_000_000 {
+		draws := part(1_000_000, 4)
+		for range draws {
 			if l.Draw(r, time.Minute) <= quantile {
 				below++
 			}
 		}
-		assert.InDelta(t, 0.9, float64(below)/1e6, 0.002, l.Name)
+		assert.InDelta(t, 0.9, float64(below)/float64(draws), 0.002, l.Name)
 	}
 }
 
@@ -164,7 +173,7 @@ func TestMimirsCase(t *testing.T) {
 	for _, tell := range []bool{true, false} {
 		h, err := hedge.New(Careful)
 		require.NoError(t, err)
-		c := Cured(Hedge(Mimir(100_000, tell, seed), h)[200:])
+		c := Cured(Hedge(Mimir(part(100_000, 2), tell, seed), h)[200:])
 		assert.LessOrEqual(t, c.Needless, 0.2, "told %v", tell)
 		if tell {
 			assert.GreaterOrEqual(t, c.Cured, 90.0)
@@ -172,18 +181,14 @@ func TestMimirsCase(t *testing.T) {
 	}
 	fixed, err := hedgerules.New(hedgerules.Fixed(3 * time.Second))
 	require.NoError(t, err)
-	assert.Greater(t, Cured(Hedge(Mimir(100_000, false, seed), fixed)[200:]).Needless, 4.0)
+	assert.Greater(t, Cured(Hedge(Mimir(part(100_000, 2), false, seed), fixed)[200:]).Needless, 4.0)
 }
 
-// A learned grace leaves out few answers of healthy servers, and costs little time. The test has 5,000 queries, or
+// A learned grace leaves out few answers of healthy servers, and costs little time. The test has 2,500 queries, or
 // 10,000 with STRAGGLER_LIVES.
 func TestGrace(t *testing.T) {
 	t.Parallel()
-	queries := 5000
-	if whole {
-		queries = 10_000
-	}
-	for name, f := range Fans(queries, seed) {
+	for name, f := range Fans(part(10_000, 4), seed) {
 		c := f.Run()
 		most := 0.001
 		if name == "all healthy" {
