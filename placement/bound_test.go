@@ -17,7 +17,7 @@ import (
 // lower. The mean of the choices is a split of each task.
 func TestRelaxationNearsTheLinearProgram(t *testing.T) {
 	for _, family := range families {
-		for seed := range uint64(4) {
+		for seed := range uint64(part(4, 2)) {
 			p := instance(family, 20, 5, 100+seed)
 			m := newModel(&p)
 			s := relaxed(t, m)
@@ -90,7 +90,7 @@ func TestBoundIsBelowItsExactValue(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(13, 13))
 	large := 0
-	for i := range 1500 {
+	for i := range part(1500, 3) {
 		n, r := 1+rng.IntN(12), 2+rng.IntN(6)
 		p := Problem{Slots: make([]int, r)}
 		for range r {

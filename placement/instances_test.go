@@ -6,6 +6,14 @@ import (
 	"math/rand/v2"
 )
 
+// part returns how many of n random problems a test solves: one of so many if sampled, or else all.
+func part(n, of int) int {
+	if sampled {
+		return n / of
+	}
+	return n
+}
+
 // The families of generated problems. Each family is hard for its own reason:
 //
 //   - shuffle: links of very different bandwidths

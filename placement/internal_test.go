@@ -83,7 +83,7 @@ func TestTopHoldsTheThreeLargest(t *testing.T) {
 func TestAssignFailsOnlyWithoutAPlacement(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 10))
 	possible, refused := 0, 0
-	for range 3000 {
+	for range part(3000, 2) {
 		tasks, racks := 3+rng.IntN(3), 3+rng.IntN(2)
 		p := Problem{Slots: make([]int, racks)}
 		for range racks {
