@@ -184,11 +184,11 @@ func TestMimirsCase(t *testing.T) {
 	assert.Greater(t, Cured(Hedge(Mimir(part(100_000, 2), false, seed), fixed)[200:]).Needless, 4.0)
 }
 
-// A learned grace leaves out few answers of healthy servers, and costs little time. The test has 2,500 queries, or
+// A learned grace leaves out few answers of healthy servers, and costs little time. The test has 5,000 queries, or
 // 10,000 with STRAGGLER_LIVES.
 func TestGrace(t *testing.T) {
 	t.Parallel()
-	for name, f := range Fans(part(10_000, 4), seed) {
+	for name, f := range Fans(part(10_000, 2), seed) {
 		c := f.Run()
 		most := 0.001
 		if name == "all healthy" {
