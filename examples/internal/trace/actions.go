@@ -36,7 +36,7 @@ var gitHubJobs = byObjects(GitHubActions, []string{"id", "databaseId", "total_co
 		case string(r.conclusion) == "neutral":
 			a.State = Succeeded
 		default:
-			a.State = stateOf(r.conclusion, &d.log.Faults)
+			a.State = d.stateOf(r.conclusion)
 		}
 		d.nameTask(i, a.Task, r.name)
 		d.builder.add(i, a)

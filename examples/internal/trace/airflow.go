@@ -39,7 +39,7 @@ var airflow = byObjects(Airflow, []string{"task_id", "dag_id", "id"}, []string{"
 		p.Family = nameOf(r.dag)
 		a := Attempt{
 			Task: r.index, Number: max(r.try-1, 0), Ready: r.queued, Start: r.start, Finish: r.finish, Host: d.host(r.host, nil),
-			State: stateOf(r.state, &d.log.Faults),
+			State: d.stateOf(r.state),
 		}
 		if r.index >= 0 {
 			p.Kin = alike.Alike

@@ -25,7 +25,10 @@ type builder struct {
 	names     int                // of tasks that are kept
 	numbered  map[int]bool       // by phase: attempts say their numbers
 	unknown   []string           // fields of records that are not known
-	blank     string             // what is trimmed from lines
+	states    []string           // words of states that are not known
+	// wrongWidth says that the last line was a row with more or fewer values than the table has columns.
+	wrongWidth bool
+	blank      string // what is trimmed from lines
 }
 
 type phaseName struct{ job, name string }

@@ -12,18 +12,20 @@ type Fault uint8
 // value of an attempt or phase became unknown or was guessed, and the rest of the attempt or phase was kept.
 const (
 	Broken     Fault = iota // a line or object that is not JSON, or not a record of this format
+	WrongWidth              // a row of a table with more or fewer values than the first line has columns
 	HalfLast                // the last line or object stops before its end
 	TooLong                 // a line or value beyond the length limit
 	CutStream               // the compressed stream stops or breaks before its end
 	MissingLog              // a file of a rolling log is missing
 	BadLog                  // a file of a rolling log cannot be read
 	NoTask                  // an attempt without a usable phase or task index
-	Repeated                // a second start or a second end of an attempt
+	Repeated                // a second start or a second end of an attempt, or the same attempt again
 	Housework               // a setup or cleanup attempt of Hadoop, which belongs to no phase
 
 	NoStart      // an attempt without a start time
 	NoFinish     // an attempt that has ended, but has no finish time
-	BadTime      // a time that is negative or after the year 2248
+	BadTime      // a time that is negative, after the year 2248, or cannot be read
+	DecimalComma // a time with a decimal comma, which is read as no time
 	FinishFirst  // an attempt or a phase that finishes before it starts; the finish becomes unknown
 	UnknownState // an attempt with an unknown word for its state; treated as unfinished
 	NoZone       // a time without a time zone; read as UTC
@@ -33,6 +35,7 @@ const (
 
 var faultTexts = [faultCount]string{
 	Broken:       "broken or foreign lines or objects, dropped",
+	WrongWidth:   "rows with more or fewer values than the first line has columns, dropped",
 	HalfLast:     "last lines or objects that stop halfway, dropped",
 	TooLong:      "lines or values over the length limit, dropped",
 	CutStream:    "compressed streams that stop early or are broken, read up to this point",
@@ -44,6 +47,7 @@ var faultTexts = [faultCount]string{
 	NoStart:      "attempts without a start time, kept",
 	NoFinish:     "ended attempts without a finish time, kept",
 	BadTime:      "impossible times, treated as unknown",
+	DecimalComma: "times with a decimal comma instead of a point, treated as unknown",
 	FinishFirst:  "attempts or phases that finish before they start, finish treated as unknown",
 	UnknownState: "attempts with an unknown result, treated as unfinished",
 	NoZone:       "times without a time zone, read as UTC",

@@ -19,8 +19,8 @@ func (b *builder) finish() *Log {
 	}
 	if b.log.Format == Lines || b.log.Format == Table {
 		b.units()
-		b.nameUnknownFields()
 	}
+	b.nameUnknown()
 	return b.log
 }
 

@@ -20,7 +20,7 @@ var flink = byObjects(Flink, []string{"id", "subtask", "name"}, []string{"subtas
 			Task: r.index, Number: max(r.attempt, 0), Start: r.start, Finish: r.finish, Input: r.input, Output: r.output,
 			Host: host, Executor: d.executor(r.manager, host, 0),
 		}
-		if a.State = stateOf(r.state, &d.log.Faults); a.State == Unfinished {
+		if a.State = d.stateOf(r.state); a.State == Unfinished {
 			a.Finish = Opt{}
 		}
 		d.builder.add(i, a)

@@ -37,6 +37,7 @@ type goTest struct {
 	packages []*goPackage          // in the order of their first events
 	current  map[string]*goPackage // packages that have not ended, by path
 	tests    *Tests                // nil if nobody asks for them
+	timed    bool                  // an event has a time
 	parallel int                   // tests of which the log states too little time, because subtests ran in parallel
 }
 
@@ -108,6 +109,7 @@ func (g *goTest) line(line []byte) bool {
 	if !c.done() || e.action == nil {
 		return false
 	}
+	g.timed = g.timed || len(e.at) > 0
 	switch {
 	case len(e.pkg) == 0:
 		g.pass(e.action) // an event of the build
@@ -354,6 +356,9 @@ func (g *goTest) flush() {
 			g.take(g.phase("go test", "packages"), p, &p.whole, 0)
 		}
 		g.takeTests(p, whole)
+	}
+	if !g.timed && len(g.packages) > 0 {
+		g.hint("the events have no Time: use go test -json, or go tool test2json -t")
 	}
 	g.hintShort("package", "test", short, "not used")
 	if n := g.parallel; n > 0 {

@@ -28,7 +28,7 @@ func (t *table) nextflowRow() bool {
 	}
 	i := t.phase("", nameOf(process))
 	a := Attempt{
-		State: stateOf(t.field("status"), &t.log.Faults), Host: t.host(t.known("hostname"), nil), Input: size(t.field("rchar")),
+		State: t.stateOf(t.field("status")), Host: t.host(t.known("hostname"), nil), Input: size(t.field("rchar")),
 	}
 	a.Ready = momentOf(t.known("submit"), &t.log.Faults)
 	a.Start, a.Finish = momentOf(t.known("start"), &t.log.Faults), momentOf(t.known("complete"), &t.log.Faults)

@@ -47,6 +47,7 @@ type normalLine struct {
 	submitted, completed Opt
 	task, tasks, cores   int32
 	a                    Attempt
+	word                 []byte // the state, if stated
 	stated               bool   // the line has a state
 	ended                bool   // the line has a finish, though perhaps an impossible one
 	skipped              string // the state of an attempt that did not run; empty if it ran
@@ -190,8 +191,7 @@ func (n *normalLine) state(name []byte) {
 		n.skipped, n.stated = word, true
 		return
 	}
-	n.a.State = stateOf(name, &n.faults)
-	n.stated = true
+	n.word, n.stated = name, true
 }
 
 // place adds a host, and an executor on it.
@@ -226,6 +226,9 @@ func (b *builder) attemptLine(n *normalLine) {
 	if n.skipped != "" {
 		b.notRun("attempts with the state " + n.skipped)
 		return
+	}
+	if n.stated {
+		n.a.State = b.stateOf(n.word)
 	}
 	if n.a.State == Cached {
 		b.notRun("attempts with the state cached")

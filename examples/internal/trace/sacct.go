@@ -27,7 +27,7 @@ func (t *table) sacctRow() bool {
 			return momentOf(text, &t.log.Faults)
 		}
 	}
-	a := Attempt{Ready: when("submit"), Start: when("start"), Finish: when("end"), State: stateOf(t.field("state"), &t.log.Faults)}
+	a := Attempt{Ready: when("submit"), Start: when("start"), Finish: when("end"), State: t.stateOf(t.field("state"))}
 	if a.State != Unfinished && a.Start.Known() {
 		a.states(elapsed(t.field("elapsed"))) // without the time in which the job was suspended
 	}

@@ -287,6 +287,33 @@ func TestALogJoinedWithItself(t *testing.T) {
 	}
 }
 
+// A log that can't be used says why: rows of another width, decimal commas, unknown words for a state, and lines of test2json
+// without times.
+func TestReasonsWhyALogIsOfNoUse(t *testing.T) {
+	log := read(t, "phase,task,start,finish,host\np,0,0,900\np,1,0,900,n,x\np,2,0,900,n\n")
+	assert.Equal(t, trace.Faults{trace.WrongWidth: 2}, log.Faults)
+	log = read(t, "phase;task;start;finish\np;0;0,5;900,5\n")
+	assert.Equal(t, 2, log.Faults[trace.DecimalComma])
+	assert.Zero(t, log.Faults[trace.BadTime])
+	assert.Equal(t, trace.Succeeded, log.Phases[0].Attempts[0].State)
+	assert.Empty(t, log.Hints, "they are no microseconds")
+	log = read(t, `{"phase":"p","task":0,"start":0,"finish":9000,"state":"finito"}
+{"phase":"p","task":1,"start":0,"finish":9000,"state":"FINITO"}
+{"phase":"p","task":2,"start":0,"finish":9000,"state":"vorbei"}`)
+	assert.Equal(t, trace.Faults{trace.UnknownState: 3}, log.Faults)
+	assert.Equal(t, []string{`unknown states: "finito", "vorbei"; the known states are succeeded, failed, killed, lost, cached, skipped ` +
+		"and unfinished"}, log.Hints)
+	log = read(t, "JobID|JobName|State|Submit|Start|End\n7|train|WONDERFUL|2026-03-01T10:00:00|2026-03-01T10:00:10|2026-03-01T11:00:10\n")
+	require.Len(t, log.Hints, 1)
+	assert.Contains(t, log.Hints[0], `unknown states: "wonderful";`)
+	log = read(t, `{"Action":"run","Package":"p","Test":"T"}`+"\n"+`{"Action":"pass","Package":"p","Test":"T","Elapsed":1}`)
+	assert.Contains(t, log.Hints, "the events have no Time: use go test -json, or go tool test2json -t")
+	for table, want := range map[string]string{"0;a;1,5\n0;b;2,5\n": "decimal comma instead of a point, treated as unknown: 2", "0;a\n0;b\n": "rows with more or fewer values than the first line has columns, dropped: 2"} {
+		_, err := trace.ReadSteps(strings.NewReader("step;rank;s\n"+table), "x", trace.Columns{Step: "step", Worker: "rank", Seconds: "s"})
+		assert.ErrorContains(t, err, want)
+	}
+}
+
 // A log that stops while packages run says so. A test that did not end is no such sign if its package ended: it
 // panicked.
 func TestAGoTestLogThatStopsHalfway(t *testing.T) {

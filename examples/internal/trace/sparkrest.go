@@ -42,7 +42,7 @@ var sparkREST = byObjects(SparkREST, []string{"taskId", "status"}, []string{"tas
 		a := Attempt{
 			Task: r.index, Number: max(r.attempt, 0), Start: r.launched, Host: host, Executor: d.executor(r.executor, host, 0),
 			Locality: Locality(find(localityNames[:], r.locality)), Speculative: r.speculative,
-			Input: r.input, Shuffle: r.shuffle, Output: r.output, State: stateOf(r.state, &d.log.Faults),
+			Input: r.input, Shuffle: r.shuffle, Output: r.output, State: d.stateOf(r.state),
 		}
 		if took, ok := r.took.Get(); ok && a.State != Unfinished && r.launched.Known() {
 			a.Finish = Known(r.launched.Or(0) + took)

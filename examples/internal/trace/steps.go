@@ -3,7 +3,6 @@ package trace
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -85,6 +84,8 @@ func readSteps(r io.Reader, c Columns) (*Steps, error) {
 		case string(line) == t.heading: // another table begins
 		case !t.row(line) && end == last:
 			t.steps.Faults[HalfLast]++
+		case t.wrongWidth:
+			t.steps.Faults[WrongWidth]++
 		case !t.ok:
 			t.steps.Faults[Broken]++
 		}
@@ -101,9 +102,11 @@ type stepTable struct {
 	seconds []int
 	fields  [][]byte
 	ok      bool // the last row was read
-	index   map[string]int
-	seen    map[[2]string]bool // workers of steps with a time
-	without []without
+	// wrongWidth says that the last row has more or fewer values than the table has columns.
+	wrongWidth bool
+	index      map[string]int
+	seen       map[[2]string]bool // workers of steps with a time
+	without    []without
 }
 
 // without is a worker of a step whose time is impossible.
@@ -176,7 +179,8 @@ func newStepTable(heading []byte, c Columns) (*stepTable, error) {
 
 // row reads a row; false if it is not whole.
 func (t *stepTable) row(line []byte) bool {
-	if t.fields, t.ok = fieldsOf(line, t.sep, t.fields); !t.ok || len(t.fields) != t.columns {
+	t.fields, t.ok = fieldsOf(line, t.sep, t.fields)
+	if t.wrongWidth = t.ok && len(t.fields) != t.columns; !t.ok || t.wrongWidth {
 		t.ok = false
 		return false
 	}
@@ -189,15 +193,18 @@ func (t *stepTable) row(line []byte) bool {
 	step := field(0)
 	r := StepRow{Worker: field(1), Group: field(2), Position: field(3), Machine: field(4)}
 	r.Size, _ = strconv.ParseFloat(field(5), 64)
-	possible := true
+	possible, fault := true, BadTime
 	for _, i := range t.seconds {
 		s, err := strconv.ParseFloat(string(bytes.TrimSpace(t.fields[i])), 64)
 		possible = possible && err == nil && s >= 0 && s*1000 < maxTime
 		r.Seconds += s
+		if err != nil {
+			fault = unreadable(t.fields[i])
+		}
 	}
 	switch key := [2]string{step, r.Group + "\x00" + r.Worker}; {
 	case !possible || r.Seconds < leastSeconds:
-		t.steps.Faults[BadTime]++
+		t.steps.Faults[fault]++
 		t.without = append(t.without, without{key, r.Worker, r.Group})
 	case t.seen[key]:
 		t.steps.Faults[Repeated]++
@@ -231,7 +238,7 @@ func (t *stepTable) finish(in *input) (*Steps, error) {
 	}
 	s.Lacking = lacking(t.without, t.seen)
 	if len(s.Labels) == 0 {
-		return nil, errors.New("the table has no row with a step and a time")
+		return nil, fmt.Errorf("the table has no row with a step and a time; %v", s.Faults)
 	}
 	order, numbers := make([]int, len(s.Labels)), make([]float64, len(s.Labels))
 	for i, label := range s.Labels {

@@ -77,7 +77,8 @@ func (t *table) line(line []byte) bool {
 		return t.heading(line)
 	}
 	var ok bool
-	if t.fields, ok = fieldsOf(line, t.sep, t.fields); !ok || len(t.fields) != len(t.columns) {
+	t.fields, ok = fieldsOf(line, t.sep, t.fields)
+	if t.wrongWidth = ok && len(t.fields) != len(t.columns); !ok || t.wrongWidth {
 		return false
 	}
 	if slices.EqualFunc(t.fields, t.columns, bytes.EqualFold) { // another table begins

@@ -33,9 +33,12 @@ func (b *builder) oneLine(line []byte, end lineEnd, read func(line []byte) bool)
 		}
 		n := skipValue(line, 0)
 		if line[0] != '{' || n < 0 || n == len(line) {
-			if end == last {
+			switch {
+			case end == last:
 				b.log.Faults[HalfLast]++
-			} else {
+			case b.wrongWidth:
+				b.log.Faults[WrongWidth]++
+			default:
 				b.log.Faults[Broken]++
 			}
 			return

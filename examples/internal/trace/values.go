@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -53,9 +54,18 @@ func momentOf(text []byte, faults *Faults) Opt {
 	c := cursor{data: text}
 	n, ok := c.integer()
 	if ok = ok && c.done(); !ok && len(text) > 0 && !bytes.EqualFold(text, []byte("null")) {
-		faults[BadTime]++
+		faults[unreadable(text)]++
 	}
 	return momentFrom(n, ok, faults)
+}
+
+// unreadable returns the fault of a text that is no time.
+func unreadable(text []byte) Fault {
+	_, err := strconv.ParseFloat(string(bytes.Replace(bytes.TrimSpace(text), []byte(","), []byte("."), 1)), 64)
+	if err == nil && bytes.Contains(text, []byte(",")) {
+		return DecimalComma
+	}
+	return BadTime
 }
 
 func momentFrom(n int64, ok bool, faults *Faults) Opt {

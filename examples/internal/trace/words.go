@@ -27,12 +27,14 @@ func init() {
 	}
 }
 
-// stateOf returns the state of a word. Of several words, as in "CANCELLED by 1000", the first is used.
-func stateOf(text []byte, faults *Faults) State {
+// stateOf returns the state of a word. Of several words, as in "CANCELLED by 1000", the first is used. A hint at the end has the
+// first few unknown words.
+func (b *builder) stateOf(text []byte) State {
 	word, _, _ := bytes.Cut(bytes.ToLower(bytes.TrimSpace(text)), []byte(" "))
 	state, ok := stateWords[string(word)]
 	if !ok {
-		faults[UnknownState]++
+		b.log.Faults[UnknownState]++
+		b.states = firstFew(b.states, word)
 	}
 	return state
 }
@@ -43,22 +45,35 @@ const knownFields = "job, phase, task, attempt, start, finish, state, host, rack
 
 // unknownFields records unknown fields of a record. A hint at the end has the first few.
 func (b *builder) unknownFields(keys [][]byte) {
-	const most = 8
 	for _, key := range keys {
-		if len(b.unknown) == most || slices.Contains(b.unknown, string(key)) {
-			continue
-		}
-		b.unknown = append(b.unknown, string(key))
+		b.unknown = firstFew(b.unknown, key)
 	}
 }
 
-func (b *builder) nameUnknownFields() {
-	if len(b.unknown) == 0 {
-		return
+// firstFew adds a word to the first few different words.
+func firstFew(words []string, word []byte) []string {
+	const most = 8
+	if len(words) == most || slices.Contains(words, string(word)) {
+		return words
 	}
-	names := make([]string, len(b.unknown))
-	for i, key := range b.unknown {
-		names[i] = fmt.Sprintf("%q", nameOf([]byte(key)))
+	return append(words, string(word))
+}
+
+// nameUnknown adds hints about unknown fields and unknown words of states.
+func (b *builder) nameUnknown() {
+	if len(b.unknown) > 0 {
+		b.hint(fmt.Sprintf("unknown fields, ignored: %s; the known fields are %s", quotedWords(b.unknown), knownFields))
 	}
-	b.hint(fmt.Sprintf("unknown fields, ignored: %s; the known fields are %s", strings.Join(names, ", "), knownFields))
+	if len(b.states) > 0 {
+		b.hint(fmt.Sprintf("unknown states: %s; the known states are succeeded, failed, killed, lost, cached, skipped and unfinished",
+			quotedWords(b.states)))
+	}
+}
+
+func quotedWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = fmt.Sprintf("%q", nameOf([]byte(word)))
+	}
+	return strings.Join(quoted, ", ")
 }
