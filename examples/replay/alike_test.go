@@ -266,3 +266,21 @@ func TestAdviceAndComparison(t *testing.T) {
 	assert.Contains(t, out, "Spark's own setting did not help in the replay. Its rule acts on a task that takes more than 3 "+
 		"times the median of the tasks that have ended; 0 of the 1 stragglers do.")
 }
+
+// A test that ran twelve times and failed in three did not succeed often enough to be compared. Its equally long runs are no
+// reason to shorten one.
+func TestRunsThatFailed(t *testing.T) {
+	log := ""
+	for i := range 12 {
+		event := fmt.Sprintf(`{"Time":"2026-03-01T10:%02d:%%02dZ","Action":%%q,"Package":"p","Test":"T"%%s}`+"\n", i)
+		result := "pass"
+		if i < 3 {
+			result = "fail"
+		}
+		log += fmt.Sprintf(event, 0, "run", "") + fmt.Sprintf(event, 5, result, `,"Elapsed":5`)
+	}
+	code, out, errors := call("-policy", "least-cost", file(t, log))
+	require.Zero(t, code, errors)
+	assert.Contains(t, out, "none of these tasks succeeded often enough")
+	assert.NotContains(t, out, "at most 0 s")
+}

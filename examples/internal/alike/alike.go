@@ -76,5 +76,5 @@ func Judge(kin Kin, tasks []Task) bool {
 
 // Why is the text that explains to a user why no saving is claimed.
 const Why = "The time of a copy is drawn from other tasks. Here nothing shows that one task takes as long as another: the log " +
-	"does not promise it; the work of the tasks is not known, or does not explain their times; and no task ran often enough " +
-	"to be compared with its own other runs (10 times, in one log or in several logs given together)."
+	"does not promise it; the work of the tasks is not known, or does not explain their times; and none of these tasks succeeded often " +
+	"enough to be compared with its own other runs (10 times, in one log or in several logs given together)."

@@ -398,6 +398,9 @@ func (a *Apart) diagnose(d *Diagnosis) {
 	}
 	for _, next := range a.Longest[1:] {
 		if next.Job == l.Job && next.Phase == l.Phase {
+			if next.Seconds == l.Seconds {
+				break
+			}
 			d.Saves = fmt.Sprintf("If %s were as short as the next longest of its phase, %s, that would save at most %s. ",
 				this, Span(next.Seconds), Span(l.Seconds-next.Seconds)) + d.Saves
 			break
