@@ -158,9 +158,30 @@ func (l *loaded) take(alike bool) {
 	for _, log := range logs {
 		l.unended.Add(log, replayed[log])
 	}
-	if len(l.unlike) > 0 && len(l.phases) > 0 {
+	l.noteRuns(d)
+}
+
+// noteRuns adds hints about the phases of runs, which are no phases of a log, and about the phases with tasks that are compared
+// with no other task.
+func (l *loaded) noteRuns(d workload.Divided) {
+	runs, of, apart := 0, 0, 0
+	for i, p := range d.Alike {
+		if d.Place[i] < 0 {
+			runs, of = runs+1, of+len(p.Tasks)
+		}
+	}
+	for _, p := range d.Unlike {
+		if !p.Compared() {
+			apart++
+		}
+	}
+	if runs > 0 {
+		l.hints = append(l.hints, fmt.Sprintf("the runs of a task that ran often are a phase: %s, with %s",
+			words.Counted(runs, "phase"), words.Counted(of, "run")))
+	}
+	if apart > 0 && len(l.phases) > 0 {
 		l.hints = append(l.hints, fmt.Sprintf("no policy is replayed on %s: the tasks are not known to be alike",
-			words.Counted(len(l.unlike), "phase")))
+			words.Counted(apart, "phase")))
 	}
 }
 

@@ -34,8 +34,10 @@ func (o options) listPhases(w io.Writer, l *loaded, e compare.Entry) error {
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Compare(none[b].Time-with[b].Time, none[a].Time-with[a].Time)
 	})
-	for i := range l.unlike {
-		order = append(order, len(phases)+i)
+	for i, p := range l.unlike {
+		if !p.Compared() { // otherwise all its tasks are in phases of runs
+			order = append(order, len(phases)+i)
+		}
 	}
 	all := slices.Concat(phases, l.unlike)
 	if o.phasesSet && !o.generate {

@@ -38,7 +38,7 @@ type loaded struct {
 	faults  trace.Faults
 	hints   []string      // lines about doubtful data
 	leftOut []string      // lines about files and directories without a log
-	left    workload.Left // counts of phases, tasks and attempts that are not replayed
+	left    workload.Left // counts of what cannot be replayed
 	sizes   [2]int        // numbers of phases and of attempts in the logs
 }
 

@@ -23,7 +23,7 @@ func (l *loaded) notes() []string {
 		left[i] = "left out: " + what
 	}
 	notes = append(notes, few(left, mostOthers, "left out")...)
-	return append(notes, notReplayed(l.left)...)
+	return append(notes, notReplayed(l.left, l.unended.Tasks())...)
 }
 
 // didNotRun writes the number of entries that did not run, by kind; empty if all ran.
@@ -51,14 +51,15 @@ func few(lines []string, most int, what string) []string {
 	return append(slices.Clone(lines[:most]), fmt.Sprintf("and %d more: %s", len(lines)-most, what))
 }
 
-// notReplayed returns lines about the phases, tasks and attempts of the logs that are not replayed.
-func notReplayed(left workload.Left) (notes []string) {
+// notReplayed returns lines about the phases, tasks and attempts of the logs that are not replayed. unended is the number of tasks
+// that [why.Unended] counts.
+func notReplayed(left workload.Left, unended int) (notes []string) {
 	var without []string
 	if left.Phases > 0 {
 		without = append(without, words.Counted(left.Phases, "phase"))
 	}
-	if left.Tasks > 0 {
-		without = append(without, words.Counted(left.Tasks, "task"))
+	if unended > 0 {
+		without = append(without, words.Counted(unended, "task"))
 	}
 	if without != nil {
 		notes = append(notes, fmt.Sprintf("not replayed: %s without a successful attempt with known times",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -59,12 +60,33 @@ func TestNoSavingRestsOnWhatDidNotRun(t *testing.T) {
 
 // Runs that did run are compared: the same twelve logs, of which four took half a minute longer.
 func TestRunsOfATestAreCompared(t *testing.T) {
-	code, out, errors := call("-policy", "least-cost", goTestRuns(t, func(day string) string {
+	dir := goTestRuns(t, func(day string) string {
 		return day + `00:20Z","Action":"pass","Package":"p","Test":"TestLong","Elapsed":20}
 ` + day + `00:21Z","Action":"pass","Package":"p","Elapsed":21}
 `
-	}))
+	})
+	code, out, errors := call("-policy", "least-cost", dir)
 	require.Zero(t, code, errors)
 	assert.Contains(t, out, "would have saved")
 	assert.NotContains(t, out, "did not run")
+	assert.Contains(t, out, ": 1 phase, 12 tasks\n")
+	assert.Contains(t, out, "the runs of a task that ran often are a phase: 1 phase, with 12 runs\n")
+	assert.NotContains(t, out, "no policy is replayed")
+	_, out, _ = call("-list", "-policy", "least-cost", dir)
+	assert.NotContains(t, out, "not alike")
+	assert.Equal(t, 2, strings.Count(out, "\n"), "the heading, and the phase of the runs")
+}
+
+// A package is no further task without a success beside the test that hangs in it: both counts on the screen say 1.
+func TestAPackageOfATestThatHangs(t *testing.T) {
+	const at = `{"Time":"2026-03-01T10:00:0`
+	code, out, errors := call("-policy", "least-cost", file(t, at+`0Z","Action":"start","Package":"p"}
+`+at+`0Z","Action":"run","Package":"p","Test":"TestFine"}
+`+at+`1Z","Action":"pass","Package":"p","Test":"TestFine","Elapsed":1}
+`+at+`1Z","Action":"run","Package":"p","Test":"TestHangs"}
+`+at+`9Z","Action":"fail","Package":"p","Elapsed":9}
+`))
+	require.Zero(t, code, errors)
+	assert.Contains(t, out, "not replayed: 1 phase and 1 task without a successful attempt with known times")
+	assert.Contains(t, out, "1 task never succeeded")
 }

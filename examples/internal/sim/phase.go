@@ -18,6 +18,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -82,6 +83,11 @@ type Task struct {
 	Attempts []Attempt
 	// Compared is true if the task is also in another phase, which has all runs of the same work.
 	Compared bool
+}
+
+// Compared reports whether all tasks are also in other phases, of the runs of their work.
+func (p *Phase) Compared() bool {
+	return !slices.ContainsFunc(p.Tasks, func(t Task) bool { return !t.Compared })
 }
 
 // TaskName returns the name of a task in the log, or its number if it has no name.

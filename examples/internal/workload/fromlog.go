@@ -16,7 +16,6 @@ import (
 // Left counts the parts of a log that cannot be replayed.
 type Left struct {
 	Phases   int // phases in which no task has a successful attempt with known times
-	Tasks    int // tasks without a successful attempt with known times
 	Attempts int // attempts that lost against another attempt of their task; the slot rests for their time
 	Far      int // tasks with a time that is over a year from the times of most others, so that one of the times is wrong
 	// FirstFar is the first such task, such as "task 3 of night load".
@@ -26,7 +25,6 @@ type Left struct {
 // Add adds the counts of another log.
 func (l *Left) Add(other Left) {
 	l.Phases += other.Phases
-	l.Tasks += other.Tasks
 	l.Attempts += other.Attempts
 	l.Far += other.Far
 	l.FirstFar = cmp.Or(l.FirstFar, other.FirstFar)
@@ -135,16 +133,11 @@ func withinSpan(all []recorded) (kept []recorded, far map[int]bool) {
 // first starts. Attempts from a cache did not run: they are no loss.
 func usable(log *trace.Log, p *trace.Phase, left *Left) []recorded {
 	var all []recorded
-	cached := map[int32]bool{} // tasks that did not run
 	for i := range p.Attempts {
 		a := &p.Attempts[i]
-		if a.State == trace.Cached {
-			cached[a.Task] = true
-			continue
-		}
 		start, okStart := a.Start.Get()
 		finish, okFinish := a.Finish.Get()
-		if !okStart || !okFinish || int(a.Task) >= p.Tasks {
+		if a.State == trace.Cached || !okStart || !okFinish || int(a.Task) >= p.Tasks {
 			continue
 		}
 		group := a.Executor
@@ -159,30 +152,23 @@ func usable(log *trace.Log, p *trace.Phase, left *Left) []recorded {
 		})
 	}
 	all, far := withinSpan(all)
-	for task := range far {
-		delete(cached, int32(task))
-		left.Far++
-	}
+	left.Far += len(far)
 	if len(far) > 0 && left.FirstFar == "" {
 		first := slices.Min(slices.Collect(maps.Keys(far)))
 		left.FirstFar = fmt.Sprintf("task %s of %s", p.TaskName(int32(first)), strings.TrimSpace(p.Job+" "+p.Name))
 	}
 	slices.SortStableFunc(all, func(a, b recorded) int { return cmp.Compare(a.task, b.task) })
 	kept := all[:0]
-	tasks := 0
 	for from := 0; from < len(all); {
 		to := from + 1
 		for to < len(all) && all[to].task == all[from].task {
 			to++
 		}
 		if own := all[from:to]; lineage(own) {
-			tasks++
-			delete(cached, int32(own[0].task))
 			kept = append(kept, own...)
 		}
 		from = to
 	}
-	left.Tasks += p.Tasks - tasks - len(cached) - len(far)
 	for i := range kept {
 		if kept[i].loser {
 			left.Attempts++

@@ -53,7 +53,7 @@ func TestFromLog(t *testing.T) {
 	phases, left := FromLog(log)
 	require.Len(t, phases, 1)
 	p := phases[0]
-	assert.Equal(t, Left{Tasks: 1, Attempts: 1}, left)
+	assert.Equal(t, Left{Attempts: 1}, left)
 	require.Len(t, p.Tasks, 4)
 	assert.Equal(t, []int32{0, 1, 2, 3, 1}, p.Order, "tasks are numbered in the order of their starts")
 	assert.Equal(t, sim.Task{Host: "a", Work: 100, First: true, Attempts: []sim.Attempt{{Duration: 5 * s}}}, p.Tasks[0])
