@@ -114,9 +114,10 @@ type Slot struct {
 	Opens time.Duration
 	// Closes is when the slot stops taking attempts; 0 if it stays open.
 	Closes time.Duration
-	// Last is when a slot that closes takes recorded attempts for the last time. After Last it takes one only if it has run fewer of
-	// them than in the recording, where it ran one more than it has Rests.
-	Last time.Duration
+	// Declines is true if the slot was free after its last attempt in the recording while tasks waited, and took none. After Last it
+	// takes a recorded attempt only if it has run fewer of them than in the recording, where it ran one more than it has Rests.
+	Declines bool
+	Last     time.Duration
 	// Rests are the times that the slot rested before its second, third, ... recorded attempt.
 	Rests []time.Duration
 }

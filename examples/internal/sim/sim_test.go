@@ -208,7 +208,7 @@ func TestASlotThatLeavesTakesNoOtherTask(t *testing.T) {
 	phase := func(takes time.Duration) *sim.Phase {
 		return &sim.Phase{
 			Name: "leaves", Interval: s, Machines: 2,
-			Slots: []sim.Slot{{Machine: 0, Closes: 10 * s}, {Machine: 1, Opens: 60 * s, Last: 60 * s}},
+			Slots: []sim.Slot{{Machine: 0, Closes: 10 * s, Declines: true}, {Machine: 1, Opens: 60 * s}},
 			Tasks: []sim.Task{{Attempts: []sim.Attempt{{Duration: takes}}}, {Attempts: []sim.Attempt{{Duration: s}}}},
 			Order: []int32{0, 1}, Draw: constant(3 * s),
 		}
@@ -253,8 +253,8 @@ func TestASlotThatLeavesWorksUntilItsLastTask(t *testing.T) {
 		p := &sim.Phase{
 			Name: "leaves", Interval: s, Machines: 2,
 			Slots: []sim.Slot{
-				{Machine: 0, Rests: make([]time.Duration, 2), Last: 4 * s, Closes: 6 * s},
-				{Machine: 1, Rests: make([]time.Duration, 1), Last: 10 * s},
+				{Machine: 0, Rests: make([]time.Duration, 2), Closes: 6 * s, Declines: true, Last: 4 * s},
+				{Machine: 1, Rests: make([]time.Duration, 1)},
 			},
 			Order: []int32{0, 1, 2, 3, 4}, Draw: constant(s),
 		}

@@ -45,11 +45,10 @@ func (r *run) fill() {
 	}
 }
 
-// declines reports whether a slot that closes does not take a task that waits. In the log it was free at its end while tasks waited,
-// and took none. So it would have taken none either if its last attempt had ended earlier. It takes what a policy has killed.
+// declines reports whether a slot does not take a task that waits. It takes what a policy has killed.
 func (r *run) declines(slot int32, task int) bool {
 	p := &r.phase.Slots[slot]
-	return p.Closes > 0 && r.now > p.Last && int(r.taken[slot]) > len(p.Rests) && r.isRecorded(task)
+	return p.Declines && r.now > p.Last && int(r.taken[slot]) > len(p.Rests) && r.isRecorded(task)
 }
 
 // isRecorded reports whether the next attempt of a task is in the log.

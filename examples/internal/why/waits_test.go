@@ -21,17 +21,16 @@ func on(slots ...[]float64) *sim.Phase {
 	}
 	var starts []start
 	for slot, times := range slots {
-		at, last := 0.0, 0.0
+		at := 0.0
 		for _, took := range times {
 			starts = append(starts, start{at, len(p.Tasks)})
 			p.Tasks = append(p.Tasks, sim.Task{
 				Number: int32(len(p.Tasks)), Host: p.Hosts[slot], Attempts: []sim.Attempt{{Duration: time.Duration(took * 1e9)}},
 			})
-			last = at
 			at += took
 		}
 		p.Slots = append(p.Slots, sim.Slot{
-			Machine: slot, Rests: make([]time.Duration, len(times)-1), Last: time.Duration(last * 1e9), Closes: time.Duration(at * 1e9),
+			Machine: slot, Closes: time.Duration(at * 1e9),
 		})
 	}
 	slices.SortStableFunc(starts, func(a, b start) int { return int(a.at - b.at) })

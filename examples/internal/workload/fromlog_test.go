@@ -93,18 +93,23 @@ func TestSlotThatWasTakenAway(t *testing.T) {
 	assert.Equal(t, 9500*time.Millisecond, withoutAction(t, phases[0]).Time, "a shorter task 0 does not make room for task 1")
 }
 
-// Host a ends its last task while task 3 waits, but host b is free, and takes it. So host a is still there, and could take a copy.
+// Host a ends its last task while task 3 waits, but host b is free, and takes it a second later. So host a is still there, and could
+// take a copy, but not task 3, although host d shows that slots take tasks at once.
 func TestSlotThatWasNotNeeded(t *testing.T) {
 	phases, _ := FromLog(read(t,
 		`{"phase":"p","task":0,"start":0,"finish":3000,"host":"a"}`,
 		`{"phase":"p","task":1,"start":0,"finish":2000,"host":"b"}`,
 		`{"phase":"p","task":2,"start":0,"finish":9000,"host":"c"}`,
-		`{"phase":"p","task":3,"start":4000,"finish":5000,"host":"b"}`,
+		`{"phase":"p","task":3,"start":4000,"finish":12000,"host":"b"}`,
+		`{"phase":"p","task":4,"start":0,"finish":1000,"host":"d"}`,
+		`{"phase":"p","task":5,"start":1000,"finish":2000,"host":"d"}`,
+		`{"phase":"p","task":6,"start":2000,"finish":9000,"host":"d"}`,
 	))
 	for _, slot := range phases[0].Slots {
 		assert.Zero(t, slot.Closes)
 	}
-	assert.Equal(t, 9*s, withoutAction(t, phases[0]).Time)
+	assert.Zero(t, phases[0].Rest)
+	assert.Equal(t, 12*s, withoutAction(t, phases[0]).Time)
 
 	phases, _ = FromLog(read(t,
 		`{"phase":"p","task":0,"start":0,"finish":3000,"host":"a"}`,

@@ -11,7 +11,8 @@ import (
 
 // place assigns the attempts of each executor, or host, to slots: as few slots as attempts ran at once. It records
 // when a slot opens, how long it rests between attempts, and how long a failed task waited before it was back in the
-// queue. A slot closes when it ends its last attempt while more tasks wait than other slots are free that will take one.
+// queue. A slot that ends its last attempt while tasks wait declines them. It closes if they are more than the
+// other slots that are free and will take one.
 func (b *phaseBuilder) place(attempts []recorded) {
 	waits := newWaiting(attempts)
 	groups := map[int32]*group{}
@@ -52,12 +53,17 @@ func (b *phaseBuilder) place(attempts []recorded) {
 	slices.Sort(idle)
 	slices.Sort(used)
 	for at, end := range freed {
-		if waits.count(end) > between(idle, used, end) {
-			end = max(end, 1)
-			b.phase.Slots[at].Closes, b.phase.Slots[at].Last = end, end
-			if opened > end { // tasks waited for another slot, and not for this one
-				b.phase.Slots[at].Last = begun[at]
-			}
+		n := waits.count(end)
+		if n == 0 {
+			continue
+		}
+		p := &b.phase.Slots[at]
+		p.Declines, p.Last = true, end-1
+		if n <= between(idle, used, end) {
+			continue // other free slots took them
+		}
+		if p.Closes = max(end, 1); opened > end { // tasks waited for another slot, and not for this one
+			p.Last = begun[at]
 		}
 	}
 	b.phase.Rest = median(rests)
