@@ -122,13 +122,18 @@ func onPhysical(c *Config, rng *rand.Rand) {
 	}
 }
 
+// some returns the number of cases of a long test: few, or all with STRAGGLER_LIVES.
+func some(few, all uint64) uint64 {
+	if os.Getenv("STRAGGLER_LIVES") != "" {
+		return all
+	}
+	return few
+}
+
 // A killed attempt stops reading. The attempt that starts in its place reads everything itself.
 func TestFlowsBelongToCopiesThatRead(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(150) // or 4,000 with STRAGGLER_LIVES
-	if os.Getenv("STRAGGLER_LIVES") != "" {
-		seeds = 4000
-	}
+	seeds := some(75, 4000)
 	ways, flows, kills, failed := policies(t), 0, 0, 0
 	for seed := range seeds {
 		c, names := meeting(seed, ways)
