@@ -66,7 +66,7 @@ func notReplayed(left workload.Left, unended int) (notes []string) {
 			strings.Join(without, " and ")))
 	}
 	if left.Far > 0 {
-		notes = append(notes, fmt.Sprintf("not replayed: %s with a time over a year from most times of the phase, so one of these times "+
+		notes = append(notes, fmt.Sprintf("not replayed: %s with a time over a year from the middle start of the phase, so one of these times "+
 			"is wrong: the first is %s", words.Counted(left.Far, "task"), left.FirstFar))
 	}
 	if left.Attempts > 0 {

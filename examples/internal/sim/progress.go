@@ -90,27 +90,22 @@ func linear(u float64) float64 { return u }
 
 // curve returns the curve of an attempt with these times of its parts.
 func (s *Splits) curve() Curve {
-	var upTo Splits // the share of the time at the end of each twelfth
-	sum := 0.0
+	var upTo [Parts + 1]float64 // the share of the time at the begin of each twelfth, and at the end
 	for i, part := range s {
-		sum += part
-		upTo[i] = sum
+		upTo[i+1] = upTo[i] + part
 	}
+	sum := upTo[Parts]
 	for i := range upTo {
 		upTo[i] /= sum
 	}
 	return func(u float64) float64 {
-		i, _ := slices.BinarySearch(upTo[:], u)
+		i, _ := slices.BinarySearch(upTo[1:], u)
 		if i == Parts {
 			return 1
 		}
-		before := 0.0
-		if i > 0 {
-			before = upTo[i-1]
-		}
 		within := 0.0
-		if upTo[i] > before {
-			within = (u - before) / (upTo[i] - before)
+		if before, after := upTo[i], upTo[i+1]; after > before {
+			within = (u - before) / (after - before)
 		}
 		return (float64(i) + within) / Parts
 	}

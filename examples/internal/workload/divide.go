@@ -137,19 +137,14 @@ func phaseOfRuns(of []*sim.Task) *sim.Phase {
 			at += a.Wait
 			attempts = append(attempts, recorded{
 				task: i, index: k, start: at, end: at + a.Duration, host: host, group: int32(i), work: t.Work, splits: a.Splits,
-				ok: k == len(t.Attempts)-1, first: k == 0, slot: i,
+				ok: k == len(t.Attempts)-1, first: k == 0, slot: i, wait: a.Wait,
 			})
 			at += a.Duration
 			p.Order = append(p.Order, int32(i))
 		}
 		p.Slots = append(p.Slots, sim.Slot{Machine: int(host)})
 	}
-	b := &phaseBuilder{phase: p, waits: make([]time.Duration, len(attempts))}
-	for i := range attempts {
-		if a := &attempts[i]; a.index > 0 {
-			b.waits[i] = a.start - attempts[i-1].end
-		}
-	}
+	b := &phaseBuilder{p}
 	b.tasks(attempts)
 	p.Recorded = 0
 	for i, t := range of {

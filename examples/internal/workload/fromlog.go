@@ -17,7 +17,7 @@ import (
 type Left struct {
 	Phases   int // phases in which no task has a successful attempt with known times
 	Attempts int // attempts that lost against another attempt of their task; the slot rests for their time
-	Far      int // tasks with a time that is over a year from the times of most others, so that one of the times is wrong
+	Far      int // tasks with a time that is over a year from the middle start of the phase, so that one of the times is wrong
 	// FirstFar is the first such task, such as "task 3 of night load".
 	FirstFar string
 }
@@ -30,8 +30,9 @@ func (l *Left) Add(other Left) {
 	l.FirstFar = cmp.Or(l.FirstFar, other.FirstFar)
 }
 
-// mostSpan is the longest time of a phase. It is much longer than a phase takes, and far shorter than an error of a unit.
-const mostSpan = 365 * 24 * time.Hour
+// mostApart is the largest difference between a time of a phase and its middle start. It is much longer than a phase takes, and far
+// shorter than an error of a unit.
+const mostApart = 365 * 24 * time.Hour
 
 // FromLog returns a phase to replay for each phase of a log.
 //
@@ -85,7 +86,7 @@ func fromPhase(log *trace.Log, p *trace.Phase, left *Left) *sim.Phase {
 		}
 		return nil
 	}
-	b := &phaseBuilder{phase: &sim.Phase{Job: p.Job, Name: p.Name, Kin: p.Kin, Family: p.Family}}
+	b := &phaseBuilder{&sim.Phase{Job: p.Job, Name: p.Name, Kin: p.Kin, Family: p.Family}}
 	origin := attempts[0].start
 	b.phase.Begins = origin
 	for i := range attempts {
@@ -94,35 +95,19 @@ func fromPhase(log *trace.Log, p *trace.Phase, left *Left) *sim.Phase {
 		attempts[i].previous -= origin
 	}
 	b.place(attempts)
+	attempts = slices.DeleteFunc(attempts, func(a recorded) bool { return a.loser })
 	b.order(attempts)
 	b.tasks(attempts)
 	b.name(log, p, attempts)
 	return b.phase
 }
 
-// withinSpan returns the attempts without the tasks that have a time outside of the span of mostSpan with most attempts, and the
-// numbers of these tasks. The attempts are in the order of their starts.
-func withinSpan(all []recorded) (kept []recorded, far map[int]bool) {
-	var ends []time.Duration
-	for _, a := range all {
-		if a.end-a.start <= mostSpan {
-			ends = append(ends, a.end)
-		}
-	}
-	slices.Sort(ends)
-	from, most, before := time.Duration(0), 0, 0 // before counts the attempts that began, and so end, before a span ends
-	for _, a := range all {
-		if a.end-a.start > mostSpan {
-			continue
-		}
-		if n, _ := slices.BinarySearch(ends, a.start+mostSpan+1); n-before > most {
-			from, most = a.start, n-before
-		}
-		before++
-	}
+// withoutFar returns the attempts without the tasks that have a time over mostApart from the middle start, and the numbers of these
+// tasks. The attempts are in the order of their starts.
+func withoutFar(all []recorded) (kept []recorded, far map[int]bool) {
 	far = map[int]bool{}
 	for _, a := range all {
-		if a.start < from || a.end > from+mostSpan {
+		if middle := all[len(all)/2].start; middle-a.start > mostApart || a.end-middle > mostApart {
 			far[a.task] = true
 		}
 	}
@@ -151,7 +136,7 @@ func usable(log *trace.Log, p *trace.Phase, left *Left) []recorded {
 			work: bytesRead(a), splits: splitsOf(log, a),
 		})
 	}
-	all, far := withinSpan(all)
+	all, far := withoutFar(all)
 	left.Far += len(far)
 	if len(far) > 0 && left.FirstFar == "" {
 		first := slices.Min(slices.Collect(maps.Keys(far)))
@@ -183,9 +168,6 @@ func (b *phaseBuilder) name(log *trace.Log, p *trace.Phase, attempts []recorded)
 	b.phase.Hosts = make([]string, b.phase.Machines)
 	for i := range attempts {
 		a := &attempts[i]
-		if a.loser {
-			continue
-		}
 		t := &b.phase.Tasks[a.task]
 		if m := b.phase.Slots[a.slot].Machine; m >= 0 && m < b.phase.Machines {
 			b.phase.Hosts[m] = log.Hosts[a.host].Name
@@ -197,19 +179,11 @@ func (b *phaseBuilder) name(log *trace.Log, p *trace.Phase, attempts []recorded)
 	}
 }
 
-type phaseBuilder struct {
-	phase *sim.Phase
-	waits []time.Duration // for each attempt
-}
+type phaseBuilder struct{ phase *sim.Phase }
 
 // order records the order in which the attempts were started.
 func (b *phaseBuilder) order(attempts []recorded) {
-	order := make([]recorded, 0, len(attempts)) // attempts with the same start are in the order of their slots
-	for _, a := range attempts {
-		if !a.loser {
-			order = append(order, a)
-		}
-	}
+	order := slices.Clone(attempts) // attempts with the same start are in the order of their slots
 	slices.SortStableFunc(order, func(a, b recorded) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.slot, b.slot))
 	})
@@ -231,14 +205,11 @@ func (b *phaseBuilder) tasks(attempts []recorded) {
 	p.Machines = len(machines)
 	for i := range attempts {
 		a := &attempts[i]
-		if a.loser {
-			continue
-		}
 		for len(p.Tasks) <= a.task {
 			p.Tasks = append(p.Tasks, sim.Task{})
 		}
 		t := &p.Tasks[a.task]
-		t.Attempts = append(t.Attempts, sim.Attempt{Duration: a.end - a.start, Wait: b.waits[i], Splits: a.splits})
+		t.Attempts = append(t.Attempts, sim.Attempt{Duration: a.end - a.start, Wait: a.wait, Splits: a.splits})
 		t.Work, t.First = a.work, a.first // of the last attempt
 		longest = max(longest, a.end-a.start)
 		total += a.end - a.start

@@ -16,6 +16,7 @@ type recorded struct {
 	start, end  time.Duration
 	host, group int32
 	previous    time.Duration // end of the attempt before, of the same task
+	wait        time.Duration // from then until its task was back in the queue
 	loser       bool
 	first       bool // the first attempt on its slot
 	slot        int  // index among the slots of the phase, if the attempt is replayed

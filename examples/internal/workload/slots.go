@@ -20,7 +20,6 @@ func (b *phaseBuilder) place(attempts []recorded) {
 	var idle, used []time.Duration   // when a slot was freed that was used again later, and when that was
 	var begun []time.Duration        // when each slot took its last attempt
 	opened := time.Duration(0)       // when the last slot opened
-	b.waits = make([]time.Duration, len(attempts))
 	for i := range attempts {
 		a := &attempts[i]
 		g := groups[a.group]
@@ -41,7 +40,7 @@ func (b *phaseBuilder) place(attempts []recorded) {
 			rest := a.start - freed[s.at]
 			idle, used = append(idle, freed[s.at]), append(used, a.start)
 			if a.index > 0 && a.previous >= freed[s.at] && !waits.other(freed[s.at], a.task) {
-				rest, b.waits[i] = 0, a.start-a.previous
+				rest, a.wait = 0, a.start-a.previous
 			}
 			place := &b.phase.Slots[s.at]
 			place.Rests = append(place.Rests, rest)
