@@ -26,13 +26,13 @@ func TestFailuresAreSaid(t *testing.T) {
 	}
 	code, out, errors := call("-policy", "least-cost", log(3, ""))
 	require.Zero(t, code, errors)
-	assert.Contains(t, out, "there are no stragglers. 3 attempts failed, or lost their output, after 3 min: 52.9% of the slot time.\n")
-	assert.Contains(t, out, "What to do: See why task bad of j p failed: 3 failed attempts took 3 min. ")
+	assert.Contains(t, out, "there are no stragglers. 3 attempts failed, were killed, or lost their output, after 3 min: 52.9% of the slot time.\n")
+	assert.Contains(t, out, "What to do: See why task bad of j p did not succeed at once: 3 attempts before took 3 min. ")
 	assert.Contains(t, out, " No copy fails in the replay, so a saving may be too large.\n")
 
 	code, out, errors = call("-policy", "late", log(1, `{"job":"j","phase":"p","task":"long","start":0,"finish":900000,"host":"c"}`))
 	require.Zero(t, code, errors)
-	assert.Regexp(t, `What to do: Look first at task long .* See why task bad of j p failed: 1 failed attempt took 60 s\.\n`, out)
+	assert.Regexp(t, `What to do: Look first at task long .* See why task bad of j p did not succeed at once: 1 attempt before took 60 s\.\n`, out)
 
 	code, out, errors = call("-policy", "late", log(0, ""))
 	require.Zero(t, code, errors)

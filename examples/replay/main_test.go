@@ -442,3 +442,19 @@ func TestTopologyBeforeALog(t *testing.T) {
 	}
 	t.Error("the log has no host n9.example")
 }
+
+// Machine h3 is slow, and h0 and h2 leave early. The default starts no task on h3 while another machine runs one. The last attempt
+// there ends on a slot that leaves, and nothing else happens: the slot of h3 is asked again, so the phase ends.
+func TestARefusedSlotIsAskedAgain(t *testing.T) {
+	var text strings.Builder
+	for task, r := range [][4]int{ // start, finish, host, input
+		{0, 11882, 0, 960}, {0, 11569, 1, 979}, {0, 11591, 2, 991}, {0, 34737, 3, 947}, {11569, 20215, 1, 966}, {11591, 23532, 2, 943},
+		{11882, 23341, 0, 907}, {20215, 30105, 1, 1032}, {23341, 31416, 0, 987}, {23532, 35338, 2, 1065}, {30105, 38746, 1, 954},
+		{31416, 42290, 0, 983}, {34737, 75469, 3, 1044}, {35338, 43415, 2, 1001}, {38746, 50488, 1, 978}, {50488, 62077, 1, 992},
+		{62077, 71929, 1, 903}, {71929, 81158, 1, 974}, {75469, 117188, 3, 960}, {81158, 91917, 1, 971},
+	} {
+		fmt.Fprintf(&text, `{"phase":"p","task":%d,"start":%d,"finish":%d,"host":"h%d","input":%d}`+"\n", task, r[0], r[1], r[2], r[3])
+	}
+	code, _, errors := call("-policy", "least-cost,mantri", file(t, text.String()))
+	assert.Zero(t, code, errors)
+}

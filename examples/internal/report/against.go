@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/straggler-go/straggler/examples/internal/compare"
@@ -45,22 +46,23 @@ func (r *Report) Compare(name string, here, there []*sim.Phase) {
 			jobs[p.Job] = both
 		}
 	}
-	rows := map[string]*Changed{}
-	seen := map[string][2]bool{}
+	type key struct{ job, phase string } // without a job if only one run has it
+	rows := map[key]*Changed{}
+	seen := map[key][2]bool{}
 	for side, phases := range runs {
 		for _, p := range phases {
-			name := p.Name
+			of, name := key{phase: p.Name}, p.Name
 			if jobs[p.Job] == [2]bool{true, true} {
-				name = named(p.Job, p.Name)
+				of.job, name = p.Job, strings.TrimSpace(p.Job+" "+p.Name)
 			}
-			row := rows[name]
+			row := rows[of]
 			if row == nil {
 				row = &Changed{Phase: name}
-				rows[name] = row
+				rows[of] = row
 			}
-			both := seen[name]
+			both := seen[of]
 			both[side] = true
-			seen[name] = both
+			seen[of] = both
 			row.Tasks[side] += len(p.Tasks)
 			row.Seconds[side] += p.Recorded.Seconds()
 			row.Stragglers[side] += compare.Survey([]*sim.Phase{p}).Stragglers
@@ -68,10 +70,10 @@ func (r *Report) Compare(name string, here, there []*sim.Phase) {
 		}
 	}
 	a := &Against{Name: name, Phases: []Changed{}}
-	for name, both := range seen {
+	for of, both := range seen {
 		switch {
 		case both[0] && both[1]:
-			a.Phases = append(a.Phases, *rows[name])
+			a.Phases = append(a.Phases, *rows[of])
 		case both[1]:
 			a.OnlyHere++
 		default:

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -24,5 +25,9 @@ func TestPhasesAreComparedByJobIfTheyCan(t *testing.T) {
 		names, seconds = append(names, c.Phase), append(seconds, c.Seconds)
 	}
 	assert.Equal(t, []string{"map", "etl map", "load map"}, names)
+	long := strings.Repeat("customers-", 9)
+	both := []*sim.Phase{phase(long+"emea"+long, 1), phase(long+"apac"+long, 2), phase("ma", 3), phase("m", 4)}
+	r.Compare("last week", both, both)
+	assert.Len(t, r.Against.Phases, 4, "names that look alike when they are printed")
 	assert.Equal(t, [][2]float64{{14, 4}, {2, 10}, {9, 5}}, seconds)
 }

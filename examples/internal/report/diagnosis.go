@@ -284,7 +284,7 @@ func (r *Report) saves() string {
 		text += " A saving may be more than stragglers cost: a policy also starts the largest tasks first, and helps tasks " +
 			"that take less than 1.5 times the median."
 	}
-	if r.Failures != nil {
+	if r.Failures != nil && gains(most) {
 		text += " No copy fails in the replay, so a saving may be too large."
 	}
 	if r.Diagnosis.Cause == SameTask {

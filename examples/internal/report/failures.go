@@ -7,7 +7,7 @@ import (
 	"github.com/straggler-go/straggler/examples/internal/words"
 )
 
-// Failures counts the recorded attempts of tasks that succeeded later: attempts that failed, or whose output was lost.
+// Failures counts the recorded attempts of tasks that succeeded later: attempts that failed or were killed, or whose output was lost.
 type Failures struct {
 	Attempts int `json:"attempts"`
 	// Share is their part of the slot time without action.
@@ -54,15 +54,15 @@ func (n *NoAction) failures(phases []*sim.Phase) *Failures {
 
 // fact says how much the failed attempts took.
 func (f *Failures) fact(n NoAction) string {
-	return fmt.Sprintf(" %s failed, or lost %s output, after %s: %s of the slot time.", words.Counted(f.Attempts, "attempt"),
-		words.Plural(f.Attempts, "its", "their"), Span(n.Wasted), Percent(f.Share))
+	return fmt.Sprintf(" %s failed, %s killed, or lost %s output, after %s: %s of the slot time.", words.Counted(f.Attempts, "attempt"),
+		words.Plural(f.Attempts, "was", "were"), words.Plural(f.Attempts, "its", "their"), Span(n.Wasted), Percent(f.Share))
 }
 
 // advice says where to look.
 func (f *Failures) advice(n NoAction) string {
 	if w := f.Worst; w.Seconds >= mostOfCost*n.Wasted {
-		return fmt.Sprintf("See why task %s of %s failed: %s took %s.", short(w.Task), named(w.Job, w.Phase),
-			words.Counted(w.Attempts, "failed attempt"), Span(w.Seconds))
+		return fmt.Sprintf("See why task %s of %s did not succeed at once: %s before took %s.", short(w.Task), named(w.Job, w.Phase),
+			words.Counted(w.Attempts, "attempt"), Span(w.Seconds))
 	}
-	return "See why attempts failed."
+	return "See why attempts failed, were killed or lost their output."
 }

@@ -125,9 +125,9 @@ func assumptions(phases []*sim.Phase, c compare.Comparison, generated bool) []st
 			order+"given order.")
 	}
 	list = append(list,
-		"A slot opens at its time in the log, and rests between two tasks as long as it did there. A slot has left the phase if "+
-			"it ended a task in the log while more tasks waited than free slots took: then it takes no other task in the replay, "+
-			"also if its last task ends earlier. Otherwise the slot stays open to the end of the phase.",
+		"A slot opens at its time in the log, and rests between two tasks as long as it did there. If tasks waited in the log when "+
+			"the slot ended its last task, it takes no more of the log's tasks from that time on, or, if other slots opened "+
+			"later, from the start of its last task on. If more tasks waited than other free slots took, it leaves at that time.",
 		"The first wave is the first attempt on each slot. A copy that starts after the first wave takes its time from "+
 			"attempts on the same machine after the first wave, if there are at least 5 of them. Otherwise it takes its time "+
 			"from all attempts after the first wave, if there are at least 5.",

@@ -165,7 +165,10 @@ func Run(phase *Phase, options Options) (Result, error) {
 	}
 	for r.pending > 0 {
 		e, ok := r.queue.Pop()
-		if !ok {
+		if !ok { // nothing runs any more, so the tracker may take a slot that it refused before
+			if r.fill(); r.queue.Len() > 0 {
+				continue
+			}
 			return r.result, fmt.Errorf("%s %s: %d tasks were never started", phase.Job, phase.Name, r.pending)
 		}
 		r.now = e.At

@@ -9,8 +9,13 @@ import (
 
 // fill asks the tracker for an answer for each open slot, until the tracker has no use for any slot.
 func (r *run) fill() {
+	refused := false // a slot has refused the waiting task, so all that have spent their tasks do
 	for i := 0; i < len(r.idle); {
 		slot := r.idle[i]
+		if refused && r.spent(slot) {
+			i++
+			continue
+		}
 		closes := r.phase.Slots[slot].Closes
 		if closes > 0 && r.now >= closes {
 			r.close(i)
@@ -24,17 +29,18 @@ func (r *run) fill() {
 		case restart.Restart, restart.Kill:
 			r.say(d.Task, d.Attempt, d.String())
 			r.kill(d)
+			refused = false
 		case restart.Start:
 			task := r.choose(d.Task)
 			switch {
 			case task < 0:
 				return
-			case !r.declines(slot, task):
+			case !r.spent(slot) || !r.isRecorded(task):
 				r.launch(task, slot, false)
 			case closes > 0:
 				r.close(i)
 			default:
-				i++
+				refused = true
 			}
 		default:
 			if d.Reason != restart.SameMachine && d.Reason != restart.SlowMachine {
@@ -45,10 +51,10 @@ func (r *run) fill() {
 	}
 }
 
-// declines reports whether a slot does not take a task that waits. It takes what a policy has killed.
-func (r *run) declines(slot int32, task int) bool {
+// spent reports whether a slot takes no more recorded attempts. It still takes what a policy has killed.
+func (r *run) spent(slot int32) bool {
 	p := &r.phase.Slots[slot]
-	return p.Declines && r.now > p.Last && int(r.taken[slot]) > len(p.Rests) && r.isRecorded(task)
+	return p.Declines && r.now > p.Last && int(r.taken[slot]) > len(p.Rests)
 }
 
 // isRecorded reports whether the next attempt of a task is in the log.

@@ -29,7 +29,7 @@ const (
 //
 // The duration of a run is the one that the log states: it excludes the pause of a parallel test. The log states too little
 // of a test with parallel subtests, because Go does not count these: such a test takes the time from its start to its end. The
-// run ends when its result is printed, or with its package. Results from the cache, skipped tests, packages without tests, and packages that were not
+// run ends when its result is printed, or when its package fails. Results from the cache, skipped tests, packages without tests, and packages that were not
 // built did not run. Tests from the cache are attempts of the state Cached: the log states the time of the run that
 // filled the cache. A run that lacks skipped tests has other work than a run with them, and has another name.
 type goTest struct {
@@ -260,14 +260,16 @@ func (g *goTest) end(test string, e *goTestEvent) {
 		p.skipped = append(p.skipped, test)
 	}
 	if test == "" {
-		p.stop(finish)
-		p.ended = true
+		if p.ended = true; r.state == Failed {
+			p.stop(finish)
+		}
 		p.built = !e.unbuilt && !(r.state == Failed && (e.elapsed == 0 || r.seconds == 0) && len(p.runs) == 0)
 		delete(g.current, p.path)
 	}
 }
 
-// stop ends the tests that have not ended when their package ends: they were killed with it, such as by go test's timeout.
+// stop ends the tests that have not ended when their package fails: they were killed with it, such as by go test's timeout. In a
+// package that passes, a benchmark has no end.
 func (p *goPackage) stop(at Opt) {
 	for _, i := range p.open {
 		r := &p.runs[i]

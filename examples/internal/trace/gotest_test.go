@@ -133,6 +133,8 @@ func TestAPackageEndsItsTests(t *testing.T) {
 		"packages: p 2 failed", "tests of p: T 2 killed", "tests of p: U 0 killed", "tests of p: T 0 unfinished",
 		"tests of q: T 0.5 succeeded",
 	}, seconds(log))
+	log = read(t, goTestLog("0 run p BenchmarkX\n2000 pass p - 2"))
+	assert.Equal(t, []string{"packages: p 2 succeeded", "tests of p: BenchmarkX 0 unfinished"}, seconds(log), "a benchmark has no end")
 }
 
 // Go does not count parallel subtests in the time of their test: "--- PASS: T (0.00s)" above "--- PASS: T/x (0.60s)". So such a

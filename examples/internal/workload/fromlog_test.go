@@ -163,6 +163,7 @@ func TestTimesThatAreAYearApart(t *testing.T) {
 		"one of just a year":         {[][2]int{{0, 9000}, {0, 365 * days}}, []int32{0, 1}, Left{}},
 		"seconds among milliseconds": {[][2]int{{1700000000, 1700000009}, {1700000000000, 1700000009000}, {1700000000000, 1700000008000}}, []int32{1, 2}, Left{Far: 1, FirstFar: "task 0 of j p"}},
 		"most of them early":         {[][2]int{{0, 9000}, {1, 8000}, {800 * days, 800*days + 9}, {2, 7000}}, []int32{0, 1, 3}, Left{Far: 1, FirstFar: "task 2 of j p"}},
+		"half and half":              {[][2]int{{0, 9000}, {1, 8000}, {800 * days, 800*days + 9}, {800 * days, 800*days + 8}}, nil, Left{Phases: 1}},
 		"none left":                  {[][2]int{{1, 1700000000000}}, nil, Left{Far: 1, FirstFar: "task 0 of j p"}},
 	} {
 		lines := []string{`{"phase":"q","task":0,"start":0,"finish":0}`}
