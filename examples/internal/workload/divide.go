@@ -144,8 +144,7 @@ func phaseOfRuns(of []*sim.Task) *sim.Phase {
 		}
 		p.Slots = append(p.Slots, sim.Slot{Machine: int(host)})
 	}
-	b := &phaseBuilder{p}
-	b.tasks(attempts)
+	(&phaseBuilder{p}).tasks(attempts)
 	p.Recorded = 0
 	for i, t := range of {
 		p.Tasks[i].Name, p.Tasks[i].Number, p.Tasks[i].Host = fmt.Sprintf("%s, run %d", t.Name, i+1), int32(i), t.Host

@@ -18,9 +18,6 @@ type sample struct {
 	late    bool // after the first wave of its phase
 }
 
-// known reports whether the sample has a time.
-func (s sample) known() bool { return s.seconds > 0 }
-
 // leastPool is the least number of samples of a machine or a wave from which times are drawn.
 const leastPool = 5
 

@@ -233,8 +233,9 @@ func (b *phaseBuilder) tasks(attempts []recorded) {
 			p.Tasks[i].Work = 0
 		}
 	}
-	if slices.ContainsFunc(samples, sample.known) { // as in a median, a time of 0 s is a time that the log rounds
-		samples = slices.DeleteFunc(samples, func(s sample) bool { return !s.known() })
+	// As in a median, a time of 0 s is a time that the log rounds.
+	if long := slices.DeleteFunc(slices.Clone(samples), func(s sample) bool { return s.seconds <= 0 }); len(long) > 0 {
+		samples = long
 	}
 	p.Interval = sim.Interval(median(durations), longest, total, len(p.Tasks))
 	d := newDrawer(samples, works, fit(samples))
