@@ -48,7 +48,6 @@ func (r *Report) Compare(name string, here, there []*sim.Phase) {
 	}
 	type key struct{ job, phase string } // without a job if only one run has it
 	rows := map[key]*Changed{}
-	seen := map[key][2]bool{}
 	for side, phases := range runs {
 		for _, p := range phases {
 			of, name := key{phase: p.Name}, p.Name
@@ -60,9 +59,6 @@ func (r *Report) Compare(name string, here, there []*sim.Phase) {
 				row = &Changed{Phase: name}
 				rows[of] = row
 			}
-			both := seen[of]
-			both[side] = true
-			seen[of] = both
 			row.Tasks[side] += len(p.Tasks)
 			row.Seconds[side] += p.Recorded.Seconds()
 			row.Stragglers[side] += compare.Survey([]*sim.Phase{p}).Stragglers
@@ -70,11 +66,11 @@ func (r *Report) Compare(name string, here, there []*sim.Phase) {
 		}
 	}
 	a := &Against{Name: name, Phases: []Changed{}}
-	for of, both := range seen {
+	for _, row := range rows {
 		switch {
-		case both[0] && both[1]:
-			a.Phases = append(a.Phases, *rows[of])
-		case both[1]:
+		case row.Tasks[0] > 0 && row.Tasks[1] > 0:
+			a.Phases = append(a.Phases, *row)
+		case row.Tasks[1] > 0:
 			a.OnlyHere++
 		default:
 			a.OnlyThere++

@@ -126,8 +126,9 @@ func assumptions(phases []*sim.Phase, c compare.Comparison, generated bool) []st
 	}
 	list = append(list,
 		"A slot opens at its time in the log, and rests between two tasks as long as it did there. If tasks waited in the log when "+
-			"the slot ended its last task, it takes no more of the log's tasks from that time on, or, if other slots opened "+
-			"later, from the start of its last task on. If more tasks waited than other free slots took, it leaves at that time.",
+			"the slot ended its last task, it takes no task of the log from that time on, except to run as many as it did there. "+
+			"If more tasks waited than other free slots took, the slot leaves then; and if slots opened later, it takes none "+
+			"from the start of its last task on.",
 		"The first wave is the first attempt on each slot. A copy that starts after the first wave takes its time from "+
 			"attempts on the same machine after the first wave, if there are at least 5 of them. Otherwise it takes its time "+
 			"from all attempts after the first wave, if there are at least 5.",
